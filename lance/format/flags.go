@@ -1,0 +1,65 @@
+package format
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+)
+
+// Flags are the feature flags of a manifest, one set for readers and one for
+// writers.
+type Flags uint64
+
+// The flags that Lance 10 defines.
+const (
+	FlagDeletionFiles  Flags = 1 << iota // some fragment has a deletion file
+	FlagStableRowIDs                     // row ids are stable
+	FlagV2Format                         // no longer written
+	FlagTableConfig                      // the table has configuration
+	FlagBasePaths                        // files may lie in other folders
+	FlagNoTransactions                   // no .txn files are written
+	FlagDataOverlays                     // unstable; release builds of Lance refuse it
+)
+
+// readable are the reader flags that this program understands.
+const readable = FlagDeletionFiles | FlagStableRowIDs | FlagV2Format | FlagTableConfig | FlagBasePaths | FlagNoTransactions
+
+var flagNames = []string{"deletion files", "stable row ids", "v2 format", "table config", "base paths", "no transaction files", "data overlay files"}
+
+// String lists the names of the bits that are set.
+func (f Flags) String() string {
+	if f == 0 {
+		return "none"
+	}
+	var out []string
+	for rest := uint64(f); rest != 0; rest &= rest - 1 {
+		out = append(out, bitName(bits.TrailingZeros64(rest)))
+	}
+	return strings.Join(out, ", ")
+}
+
+func bitName(bit int) string {
+	if bit < len(flagNames) {
+		return flagNames[bit]
+	}
+	return fmt.Sprintf("bit %d (unknown)", bit)
+}
+
+// CheckReadable refuses a manifest that asks its reader for what this program
+// does not understand: reading on would show wrong rows.
+func (f Flags) CheckReadable() error {
+	bad := f &^ readable
+	if bad == 0 {
+		return nil
+	}
+	bit := bits.TrailingZeros64(uint64(bad))
+	return Unsupportedf("the table demands reader feature bit %d (value %d, %s), which this program does not know; reading on could show wrong rows. Open it with the program that wrote it, or with a newer omnideck",
+		bit, uint64(1)<<bit, meaning(bit))
+}
+
+func meaning(bit int) string {
+	if bit < len(flagNames) {
+		return flagNames[bit]
+	}
+	return "not defined by Lance 10"
+}
