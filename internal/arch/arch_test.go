@@ -1,0 +1,253 @@
+package arch
+
+import (
+	"go/ast"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// floors lists the rooms from the roof to the cellar. A room may import only
+// from floors below its own, or from inside itself. A longer prefix wins.
+var floors = [][]string{
+	{"."},
+	{"cli"},
+	{"tui"},
+	{"engine"},
+	{"maintenance", "branches"},
+	{"recovery"},
+	{"txn"},
+	{"manifest"},
+	{"schema", "query"},
+	{"lance"},
+	{"lance/file", "lance/refs", "lance/index", "lance/commit", "lance/compact", "lance/cleanup"},
+	{"lance/format", "lance/encoding", "lance/rowid", "lance/deletion"},
+	{"lance/pb"},
+	{"cost"},
+	{"blob"},
+}
+
+// aside are rooms that stand beside the house: anyone's tests may use them,
+// and they may use anything. The value names the rooms whose shipped code may
+// import them too.
+var aside = map[string][]string{
+	"fixtures": {"cli"}, // the graph behind demo:
+	"golden":   {},
+	"internal": {"schema", "manifest", "txn", "engine", "cli"},
+}
+
+// codecs are pure functions of bytes.
+var codecs = []string{"lance/format", "lance/encoding", "lance/rowid", "lance/deletion", "txn/sidecar"}
+
+func within(room, of string) bool { return room == of || strings.HasPrefix(room, of+"/") }
+
+// floorOf returns the floor of a room, counted from the roof, and the room's
+// name in the plan; -1 for a room that the plan does not know.
+func floorOf(room string) (int, string) {
+	floor, name := -1, ""
+	for i, rooms := range floors {
+		for _, r := range rooms {
+			if (room == r || r != "." && within(room, r)) && len(r) > len(name) {
+				floor, name = i, r
+			}
+		}
+	}
+	return floor, name
+}
+
+func asideOf(room string) (string, bool) {
+	for r := range aside {
+		if within(room, r) {
+			return r, true
+		}
+	}
+	return "", false
+}
+
+func TestImportsPointDown(t *testing.T) {
+	for _, s := range tree(t) {
+		if _, ok := asideOf(s.room); ok || s.test {
+			continue
+		}
+		from, fromName := floorOf(s.room)
+		if from < 0 {
+			t.Errorf("%s: the room %s is not on the plan in internal/arch", s.path, s.room)
+			continue
+		}
+		for _, imp := range s.imports {
+			checkImport(t, s, imp, from, fromName)
+		}
+	}
+}
+
+func checkImport(t *testing.T, s source, imp string, from int, fromName string) {
+	t.Helper()
+	if imp == "C" {
+		t.Errorf("%s imports C: the product is pure Go", s.path)
+	}
+	if r, ok := asideOf(imp); ok {
+		if imp == "internal/lex" || slices.Contains(aside[r], fromName) {
+			return
+		}
+		t.Errorf("%s imports %s, which only tests may use (allowed for: %v)", s.path, imp, aside[r])
+		return
+	}
+	to, toName := floorOf(imp)
+	if to < 0 || fromName == toName {
+		return // another module, or the same room
+	}
+	if to <= from {
+		t.Errorf("%s: %s imports %s: imports point down the plan, never up or sideways", s.path, s.room, imp)
+	}
+}
+
+func TestTUISeesOnlyEngineAndCost(t *testing.T) {
+	for _, s := range tree(t) {
+		if !within(s.room, "tui") || s.test {
+			continue
+		}
+		for _, imp := range s.imports {
+			if _, name := floorOf(imp); name != "" && name != "tui" && name != "engine" && name != "cost" {
+				t.Errorf("%s imports %s: a screen knows the engine and the cost model, nothing below", s.path, imp)
+			}
+		}
+	}
+}
+
+func TestCodecsArePure(t *testing.T) {
+	banned := []string{"context", "os", "net", "math/rand", "math/rand/v2", "crypto/rand", "blob", "cost", "syscall"}
+	for _, s := range tree(t) {
+		if s.test || !slices.ContainsFunc(codecs, func(c string) bool { return within(s.room, c) }) {
+			continue
+		}
+		for _, imp := range s.imports {
+			if slices.Contains(banned, imp) || within(imp, "blob") || strings.HasPrefix(imp, "net/") {
+				t.Errorf("%s imports %s: a codec is a function of bytes", s.path, imp)
+			}
+		}
+		for _, c := range calls(s, "time") {
+			if c == "Now" || c == "Since" || c == "Sleep" {
+				t.Errorf("%s calls time.%s: a codec has no clock", s.path, c)
+			}
+		}
+	}
+}
+
+// calls lists the functions of package pkg that a file calls or mentions.
+func calls(s source, pkg string) []string {
+	var out []string
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if id, ok := sel.X.(*ast.Ident); ok && id.Name == pkg {
+				out = append(out, sel.Sel.Name)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// TestOneDoorForWrites: outside the store's own room, only txn may call the
+// writing half of the store contract. fixtures fill stores in memory.
+func TestOneDoorForWrites(t *testing.T) {
+	writes := []string{"PutIfAbsent", "Put", "Delete"}
+	for _, s := range tree(t) {
+		if s.test || within(s.room, "blob") || within(s.room, "txn") || within(s.room, "fixtures") || within(s.room, "internal") {
+			continue
+		}
+		if !slices.ContainsFunc(s.imports, func(i string) bool { return within(i, "blob") }) {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains(writes, sel.Sel.Name) && len(call.Args) >= 2 {
+				t.Errorf("%s: %s.%s: only txn writes to a store", s.fset.Position(call.Pos()), s.room, sel.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
+func TestSizes(t *testing.T) {
+	const fileLines, funcLines = 500, 60
+	for _, s := range tree(t) {
+		if s.made {
+			continue
+		}
+		if s.lines > fileLines {
+			t.Errorf("%s has %d lines, more than %d: a missing type, or two jobs?", s.path, s.lines, fileLines)
+		}
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || s.test {
+				continue
+			}
+			if n := s.fset.Position(f.End()).Line - s.fset.Position(f.Pos()).Line; n > funcLines {
+				t.Errorf("%s: %s has %d lines, more than %d", s.path, f.Name.Name, n, funcLines)
+			}
+		}
+	}
+}
+
+func TestEveryPackageIsDescribed(t *testing.T) {
+	said := map[string]bool{}
+	for _, s := range tree(t) {
+		if s.test {
+			continue
+		}
+		said[s.room] = said[s.room] || s.file.Doc != nil || s.made
+	}
+	for room, ok := range said {
+		if !ok {
+			t.Errorf("no file of %s has a package comment", room)
+		}
+	}
+}
+
+func TestNoMarksOfUnfinishedWork(t *testing.T) {
+	marks := []string{"TO" + "DO", "FIX" + "ME", "XX" + "X:", "HA" + "CK", "not " + "implemented", "not wired"}
+	for _, s := range tree(t) {
+		for _, group := range s.file.Comments {
+			for _, m := range marks {
+				if strings.Contains(group.Text(), m) {
+					t.Errorf("%s: a comment says %q", s.fset.Position(group.Pos()), m)
+				}
+			}
+		}
+	}
+}
+
+// TestArchitecturePageNamesTheRooms: ARCHITECTURE.md is the living copy of the
+// plan, so every room with code stands on it and every room on it has code.
+func TestArchitecturePageNamesTheRooms(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(rootDir(t), "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rooms := map[string]bool{}
+	for _, s := range tree(t) {
+		if !s.test && s.room != "." {
+			rooms[s.room] = true
+		}
+	}
+	for room := range rooms {
+		if !strings.Contains(string(page), "`"+room+"`") {
+			t.Errorf("ARCHITECTURE.md does not name `%s`", room)
+		}
+	}
+	for _, line := range strings.Split(string(page), "\n") {
+		name, ok := strings.CutPrefix(line, "| `")
+		if !ok {
+			continue
+		}
+		name, _, _ = strings.Cut(name, "`")
+		if name != "main.go" && !rooms[name] {
+			t.Errorf("ARCHITECTURE.md names `%s`, which has no code", name)
+		}
+	}
+}
