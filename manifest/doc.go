@@ -1,0 +1,34 @@
+// Package manifest reads `__manifest`, the Lance dataset that says what a graph
+// is: which table version is published for every node and edge type, and the
+// graph's commits.
+//
+// # Rows
+//
+// Every row has a unique object_id and a kind, object_type:
+//
+//	table            table:{id2}                       alias, folder: one per identity; rewritten by a rename
+//	table_version    table_version:{id2}:{20 digits}   a published version: owner branch, row count, M
+//	table_tombstone  table_tombstone:{id2}:{20 digits} the table ended before this version
+//	graph_commit     the commit's ULID                 branch, manifest version, parents, actor, time
+//	graph_head       graph_head:{branch or main}       the branch's last commit; rewritten by every commit
+//
+// id2 is hex16(stable_table_id):hex16(table_incarnation_id). Rows of other
+// kinds are ignored. A new kind or column is therefore no error; a damaged row
+// of a known kind is.
+//
+// # Reading
+//
+// Open makes one LIST of one key, one GET of the newest manifest and one GET of
+// each data file, side by side. Deletion files are not read where the rows tell
+// which of them are gone: when the manifest counts as many deleted rows in a
+// fragment as the fragment has rows whose object_id stands again in a newer row
+// (greater last-updated version, then greater fragment id), then exactly those
+// are deleted. Anything else reads the fragment's deletion file.
+//
+// # Folding
+//
+// Fold is a pure function of rows. It never gives up: a row that breaks a rule
+// is left out and becomes a Problem that names row and rule, and what its loss
+// makes doubtful is marked on the entries (Entry.Doubt). A Problem with Refuses
+// set is one for which the Rust engine refuses the whole graph.
+package manifest
