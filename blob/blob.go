@@ -87,9 +87,11 @@ type Store interface {
 	// it back). Of any number of racing callers, in any number of processes,
 	// at most one succeeds.
 	PutIfAbsent(ctx context.Context, key string, data []byte) (Attrs, error)
-	// List yields entries in ascending byte order of their keys. One page is one
-	// request. A missing folder is an empty listing. After an error the sequence
-	// ends. The caller may stop early; no further page is then requested.
+	// List yields entries in ascending byte order of their keys, a folder being
+	// placed as if its key ended in '/'. One page is one request. A folder
+	// without objects is not listed; a missing folder is an empty listing. After
+	// an error the sequence ends. The caller may stop early; no further page is
+	// then requested.
 	List(ctx context.Context, opts ListOptions) iter.Seq2[Entry, error]
 	// Delete removes an object. A key that does not exist is success.
 	Delete(ctx context.Context, key string) error

@@ -1,0 +1,90 @@
+// Package opener turns the address of a graph into a blob.Store.
+//
+//	PATH, file://PATH      a folder (blob/localfs); relative paths are made absolute
+//	mem://NAME             a store registered with memstore.Register
+//	s3://BUCKET/PREFIX     and gs://, azblob:// alike (blob/gocloud)
+//
+// Opening sends no request and writes nothing. A file URL is percent-decoded,
+// a path is taken literally; '#' and '?' are parts of the path in both.
+package opener
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/localfs"
+	"github.com/omnideck/omnideck/blob/memstore"
+)
+
+// Open returns the store at an address.
+func Open(ctx context.Context, uri string) (blob.Store, error) {
+	scheme, rest, ok := strings.Cut(uri, "://")
+	if !ok || !isScheme(scheme) {
+		return localfs.Open(uri)
+	}
+	switch scheme {
+	case "file":
+		path, err := filePath(rest)
+		if err != nil {
+			return nil, fmt.Errorf("open %q: %w", uri, err)
+		}
+		return localfs.Open(path)
+	case "mem":
+		s := memstore.Named(rest)
+		if s == nil {
+			return nil, fmt.Errorf("open %q: no store of that name lives in this process: %w", uri, blob.ErrNotExist)
+		}
+		return shared{s}, nil
+	}
+	return nil, fmt.Errorf("open %q: unknown kind of store %q; known are a path, file, mem, s3, gs and azblob", uri, scheme)
+}
+
+func isScheme(s string) bool {
+	for i, c := range s {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || !strings.ContainsRune("0123456789+-.", c)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// filePath is the path that the part of a file URL after file:// names.
+func filePath(rest string) (string, error) {
+	host, path := "", rest
+	if !strings.HasPrefix(rest, "/") {
+		host, path, _ = strings.Cut(rest, "/")
+		path = "/" + path
+	}
+	path, err := url.PathUnescape(path)
+	if err != nil {
+		return "", fmt.Errorf("%w (a literal %% is written %%25 in a file URL)", err)
+	}
+	return systemPath(runtime.GOOS, host, path)
+}
+
+func systemPath(goos, host, path string) (string, error) {
+	switch {
+	case goos != "windows":
+		if host != "" && host != "localhost" {
+			return "", fmt.Errorf("%q is taken for the name of another machine; write file:///PATH with an absolute path", host)
+		}
+		return path, nil
+	case host != "" && host != "localhost":
+		return `\\` + host + strings.ReplaceAll(path, "/", `\`), nil
+	case len(path) > 2 && path[2] == ':':
+		return strings.ReplaceAll(path[1:], "/", `\`), nil
+	}
+	return filepath.FromSlash(path), nil
+}
+
+// shared is one holder's view of a named store: closing it leaves the store to
+// the others.
+type shared struct{ blob.Store }
+
+func (shared) Close() error { return nil }
