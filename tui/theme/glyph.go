@@ -1,0 +1,60 @@
+package theme
+
+// Glyphs are the marks that the screens draw. Each is one cell wide and of a
+// block that common fonts have; none is from a private-use area.
+type Glyphs struct {
+	Pointer   string // the selected row
+	OK        string
+	Bad       string
+	Warn      string
+	Info      string
+	More      string // text was cut
+	Null      string
+	Dot       string // separates facts
+	Arrow     string
+	Commit    string
+	Merge     string
+	System    string // a commit by a reserved actor
+	Folded    string // rows or lanes that are not drawn
+	V, H      string
+	TL, TR    string
+	BL, BR    string
+	TeeR      string // ├
+	TeeL      string // ┤
+	Cross     string
+	Eighths   [8]string // 1/8 … 8/8 of a cell, from the left
+	EighthsUp [8]string // 1/8 … 8/8 of a cell, from below
+	Spin      [4]string
+	Broken    string // a cluster whose width terminals disagree on, or a control character
+}
+
+var unicodeGlyphs = Glyphs{
+	Pointer: "▸", OK: "✓", Bad: "✗", Warn: "!", Info: "·", More: "…", Null: "∅", Dot: "·", Arrow: "→",
+	Commit: "●", Merge: "◎", System: "○", Folded: "┄",
+	V: "│", H: "─", TL: "╭", TR: "╮", BL: "╰", BR: "╯", TeeR: "├", TeeL: "┤", Cross: "┼",
+	Eighths:   [8]string{"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"},
+	EighthsUp: [8]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+	Spin:      [4]string{"-", "\\", "|", "/"},
+	Broken:    "\ufffd",
+}
+
+var asciiGlyphs = Glyphs{
+	Pointer: ">", OK: "+", Bad: "x", Warn: "!", Info: ".", More: "~", Null: "@", Dot: "-", Arrow: ">",
+	Commit: "*", Merge: "M", System: "o", Folded: ":",
+	V: "|", H: "-", TL: ".", TR: ".", BL: "`", BR: "'", TeeR: "+", TeeL: "+", Cross: "+",
+	Eighths:   [8]string{" ", " ", " ", " ", "#", "#", "#", "#"},
+	EighthsUp: [8]string{"_", "_", ".", ".", "-", "=", "#", "#"},
+	Spin:      [4]string{"-", "\\", "|", "/"},
+	Broken:    "?",
+}
+
+// All lists every glyph of the set, for the test that nothing else is drawn.
+func (g Glyphs) All() []string {
+	all := []string{
+		g.Pointer, g.OK, g.Bad, g.Warn, g.Info, g.More, g.Null, g.Dot, g.Arrow, g.Commit, g.Merge, g.System, g.Folded,
+		g.V, g.H, g.TL, g.TR, g.BL, g.BR, g.TeeR, g.TeeL, g.Cross, g.Broken,
+	}
+	all = append(all, g.Eighths[:]...)
+	all = append(all, g.EighthsUp[:]...)
+	return append(all, g.Spin[:]...)
+}

@@ -1,0 +1,70 @@
+// Package workspace is everything that a screen may ask for, as one interface.
+//
+// Screens never reach past it. Its answers are plain values of package engine
+// that are never changed afterwards, and its errors are sentences for people.
+// There are two implementations: Open makes one over the real engine, and
+// package fake answers from a script.
+package workspace
+
+import (
+	"context"
+
+	"github.com/omnideck/omnideck/engine"
+)
+
+// Workspace is one opened graph. It is safe for concurrent use; every method
+// with a context may take arbitrarily long and returns soon after its context
+// ends.
+type Workspace interface {
+	// URI is the address as the user gave it, spelled canonically.
+	URI() string
+	// Remote says that the graph is reached over a network: it is shown
+	// read-only until unlocked.
+	Remote() bool
+
+	Info(ctx context.Context, at engine.At) (*engine.Info, error)
+	Branches(ctx context.Context) ([]engine.Branch, error)
+	BranchNames(ctx context.Context) ([]string, error)
+	Snapshot(ctx context.Context, at engine.At) (*engine.Snapshot, error)
+	// History is the union of all branches' commits, newest first, children
+	// before their parents. limit 0 = all.
+	History(ctx context.Context, limit int) ([]engine.LogEntry, error)
+	Versions(ctx context.Context, table, branch string, o engine.VersionsOptions) (*engine.Versions, error)
+	Fragments(ctx context.Context, table string, at engine.At) (*engine.Fragments, error)
+	Rows(ctx context.Context, table string, at engine.At, o engine.RowsOptions) (*engine.RowPage, error)
+
+	// Scope returns a context whose requests are counted by a new meter, and by
+	// the meters that ctx already carries.
+	Scope(ctx context.Context) (context.Context, Meter)
+	// Close releases what the graph holds. It does not wait for requests.
+	Close() error
+}
+
+// Meter counts the requests made under one context. Sample may be called at
+// any time from any goroutine.
+type Meter interface{ Sample() Reading }
+
+// Reading is the state of a Meter at one moment.
+type Reading struct {
+	Get, Head, List, Put, Delete int64
+	BytesRead, BytesWritten      int64
+	Hops                         int // longest chain of requests that waited for one another
+	InFlight                     int
+	Retries, Failed              int64
+}
+
+// Add sums two readings; of hops the longer chain counts.
+func (r Reading) Add(o Reading) Reading {
+	r.Get += o.Get
+	r.Head += o.Head
+	r.List += o.List
+	r.Put += o.Put
+	r.Delete += o.Delete
+	r.BytesRead += o.BytesRead
+	r.BytesWritten += o.BytesWritten
+	r.Hops = max(r.Hops, o.Hops)
+	r.InFlight += o.InFlight
+	r.Retries += o.Retries
+	r.Failed += o.Failed
+	return r
+}
