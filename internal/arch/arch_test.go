@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"lance"},
 	{"lance/file", "lance/refs", "lance/index", "lance/commit", "lance/compact", "lance/cleanup"},
 	{"lance/format", "lance/encoding", "lance/rowid", "lance/deletion"},
-	{"lance/pb"},
+	{"lance/pb", "lance/encoding/corrupt"},
 	{"cost"},
 	{"blob"},
 }
