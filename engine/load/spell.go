@@ -23,60 +23,19 @@ package load
 
 import (
 	"math"
-	"strconv"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/omnideck/omnideck/internal/ojson"
 )
 
-const hex = "0123456789abcdef"
-
 // AppendString appends s as a JSON string. ok is false when s is not UTF-8;
-// each wrong byte is then written as U+FFFD.
+// each run of wrong bytes is then written as U+FFFD.
 func AppendString(dst []byte, s string) (out []byte, ok bool) {
-	ok = true
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= ' ' && c != '"' && c != '\\' {
-				i++
-				continue
-			}
-			dst = append(dst, s[start:i]...)
-			dst = appendEscape(dst, c)
-			i++
-			start = i
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			dst = append(dst, s[start:i]...)
-			dst = append(dst, "\uFFFD"...)
-			start = i + 1
-			ok = false
-		}
-		i += n
+	if ok = utf8.ValidString(s); !ok {
+		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"'), ok
-}
-
-func appendEscape(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\b':
-		return append(dst, `\b`...)
-	case '\f':
-		return append(dst, `\f`...)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	case '\t':
-		return append(dst, `\t`...)
-	}
-	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+	return ojson.AppendString(dst, s), ok
 }
 
 // AppendFloat appends x as a JSON number. What JSON has no number for is
@@ -90,29 +49,5 @@ func AppendFloat(dst []byte, x float64) (out []byte, ok bool) {
 	case math.IsInf(x, -1):
 		return append(dst, `"-Infinity"`...), false
 	}
-	abs := math.Abs(x)
-	if abs == 0 || (abs >= 1e-5 && abs < 1e16) {
-		mark := len(dst)
-		dst = strconv.AppendFloat(dst, x, 'f', -1, 64)
-		for _, c := range dst[mark:] {
-			if c == '.' {
-				return dst, true
-			}
-		}
-		return append(dst, '.', '0'), true
-	}
-	return appendExponent(dst, x), true
-}
-
-// appendExponent writes the exponent without the leading zero that strconv
-// puts before one digit: 1.5e-7, not 1.5e-07.
-func appendExponent(dst []byte, x float64) []byte {
-	mark := len(dst)
-	dst = strconv.AppendFloat(dst, x, 'e', -1, 64)
-	for i := mark; i < len(dst); i++ {
-		if dst[i] == 'e' && i+3 < len(dst) && dst[i+2] == '0' {
-			return append(dst[:i+2], dst[i+3:]...)
-		}
-	}
-	return dst
+	return ojson.AppendFloat(dst, x), true
 }
