@@ -46,9 +46,9 @@ func NewEntry(operation, uri, commit string, begin, end time.Time, t blob.Totals
 // Bounds of the ledger. Two files are kept, the current one and the one before
 // it, so the ledger never takes more than about twice maxLedger.
 const (
-	maxLedger  = 4 << 20 // bytes of one file
+	maxLedger  = 4 << 20  // bytes of one file
 	maxLine    = 64 << 10 // bytes of one line, escapes included
-	maxOutcome = 1 << 10 // bytes of Outcome, Operation, URI and Commit each
+	maxOutcome = 1 << 10  // bytes of Outcome, Operation, URI and Commit each
 )
 
 // Ledger is a file of one JSON object a line, oldest first, and the same name
