@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/opener"
+	"github.com/omnideck/omnideck/cost"
+	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/manifest"
+)
+
+// operation is what one call of an exported method shares between its parts:
+// a cache of immutable objects and the views of `__manifest` that it opened.
+// It lives as long as the call.
+type operation struct {
+	*Graph
+	cache  *lance.Cache
+	commit string // head that was read, for the ledger
+
+	mu     sync.Mutex
+	views  map[viewKey]*viewOnce
+	opened []blob.Store // stores outside the root
+}
+
+type viewKey struct {
+	branch  string
+	version uint64
+}
+
+type viewOnce struct {
+	once sync.Once
+	view *manifest.View
+	err  error
+}
+
+// do runs one operation under a meter of its own and writes its ledger line. A
+// ledger that cannot be written fails nothing.
+func do[T any](ctx context.Context, g *Graph, name string, run func(context.Context, *operation) (T, error)) (T, error) {
+	o := &operation{Graph: g, cache: lance.NewCache(0), views: map[viewKey]*viewOnce{}}
+	defer o.close()
+	if g.opts.Meter != nil {
+		ctx = blob.WithMeter(ctx, g.opts.Meter)
+	}
+	ctx, scope := cost.WithScope(ctx)
+	begin := g.clock()
+	out, err := run(ctx, o)
+	if g.opts.Ledger != nil {
+		_ = g.opts.Ledger.Append(scope.Entry(name, g.store.Properties().URL, o.commit, begin, g.clock(), err))
+	}
+	return out, err
+}
+
+func (o *operation) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, s := range o.opened {
+		_ = s.Close()
+	}
+}
+
+// lance are the options with which every dataset of this operation is opened.
+func (o *operation) lance() lance.OpenOptions {
+	lo := lance.OpenOptions{Cache: o.cache, Parallelism: o.opts.Concurrency}
+	if o.opts.OpenExternal {
+		lo.OpenBase = o.openBase
+	}
+	return lo
+}
+
+// openBase opens a folder that a manifest records and that does not lie under
+// this root.
+func (o *operation) openBase(ctx context.Context, path string) (blob.Store, string, error) {
+	s, err := opener.Open(ctx, path)
+	if err != nil {
+		return nil, "", err
+	}
+	o.mu.Lock()
+	o.opened = append(o.opened, s)
+	o.mu.Unlock()
+	return lookOnly{s}, "", nil
+}
+
+// each runs f for 0 … n-1 side by side, at most Concurrency at once, and
+// returns the first error after all have ended.
+func (g *Graph) each(n int, f func(i int) error) error {
+	var eg errgroup.Group
+	eg.SetLimit(g.opts.Concurrency)
+	for i := range n {
+		eg.Go(func() error { return f(i) })
+	}
+	return eg.Wait()
+}
+
+// together runs parts side by side and joins their errors.
+func together(parts ...func() error) error {
+	errs := make([]error, len(parts))
+	var wg sync.WaitGroup
+	for i, p := range parts {
+		wg.Go(func() { errs[i] = p() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
