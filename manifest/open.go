@@ -3,6 +3,7 @@ package manifest
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/lance"
@@ -11,10 +12,16 @@ import (
 // Folder is where the dataset lies below the graph's root.
 const Folder = "__manifest"
 
+// defaultParallel is the number of requests in flight when nobody says.
+const defaultParallel = 64
+
 // Options say which version of `__manifest` to open.
 type Options struct {
 	Branch  string // "" or "main" = main
 	Version uint64 // 0 = latest
+	// ReadDeletions reads every deletion file instead of telling from the rows
+	// what is deleted, and compares.
+	ReadDeletions bool
 	// Lance carries cache, allocator, concurrency and base-path access; its
 	// Branch and Version are set from the above.
 	Lance lance.OpenOptions
@@ -28,23 +35,52 @@ type Head struct {
 	Fragments int    // F
 	Bytes     uint64 // of its manifest and the data files that it names
 	Snapshot  *lance.Snapshot
+
+	readDeletions bool
+	parallel      int
 }
 
 // View is a Head with its rows folded.
 type View struct {
 	Head
 	State
-	Problems []Problem // in row order; never hides one
+	Problems []Problem // in row order; none is left out
 }
 
 // Peek opens a version without reading rows: latest = one LIST and one GET
 // (on a branch the ref is read beside), a version = one GET.
 func Peek(ctx context.Context, store blob.Store, o Options) (*Head, error) {
-	return nil, errors.ErrUnsupported
+	if o.Branch == Main {
+		o.Branch = ""
+	}
+	lo := o.Lance
+	lo.Branch, lo.Version = o.Branch, o.Version
+	snap, err := lance.Open(ctx, store, Folder, lo)
+	if err != nil {
+		return nil, fmt.Errorf("opening __manifest of branch %s: %w", orMain(o.Branch), err)
+	}
+	h := &Head{
+		Branch: o.Branch, Version: snap.Version(), Stamp: readStamp(snap.Schema()),
+		Fragments: len(snap.Fragments()), Bytes: uint64(max(snap.Object().Size, 0)),
+		Snapshot: snap, readDeletions: o.ReadDeletions, parallel: lo.Parallelism,
+	}
+	if h.parallel <= 0 {
+		h.parallel = defaultParallel
+	}
+	for _, f := range snap.Fragments() {
+		for _, d := range f.Files {
+			h.Bytes += d.Size
+		}
+	}
+	return h, nil
 }
 
-// Read folds the rows: one GET for each fragment, side by side.
-func (h *Head) Read(ctx context.Context) (*View, error) { return nil, errors.ErrUnsupported }
+func orMain(branch string) string {
+	if branch == "" {
+		return Main
+	}
+	return branch
+}
 
 // Open is Peek and Read.
 func Open(ctx context.Context, store blob.Store, o Options) (*View, error) {
@@ -55,28 +91,79 @@ func Open(ctx context.Context, store blob.Store, o Options) (*View, error) {
 	return h.Read(ctx)
 }
 
+// Read folds the rows: one GET for each fragment, side by side. Fragments that
+// cannot be read become Problems and mark what their loss makes doubtful; only
+// when not one can be read is that an error. A graph of a newer generation is
+// not folded: *StampError.
+func (h *Head) Read(ctx context.Context) (*View, error) {
+	if h.Stamp.Newer() {
+		return nil, &StampError{h.Stamp}
+	}
+	r := reading{head: h}
+	if err := r.rows(ctx); err != nil {
+		return nil, fmt.Errorf("reading __manifest of branch %s at version %d: %w", orMain(h.Branch), h.Version, err)
+	}
+	if err := r.deletions(ctx); err != nil {
+		return nil, err
+	}
+	v := &View{Head: *h}
+	if h.Stamp.Modern {
+		v.State, v.Problems = fold(r.all, r.doubts)
+	} else {
+		v.State, v.Problems = FoldLegacy(r.all)
+	}
+	v.Problems = append(r.problems, v.Problems...)
+	return v, nil
+}
+
 // OpenCommit opens the state that a commit published and requires that it is
 // still there: the branch's graph_head at that manifest version must be the
 // commit. Otherwise a *HeadMismatchError (the branch was deleted and made
 // again), or what Open says.
 func OpenCommit(ctx context.Context, store blob.Store, c Commit, o Options) (*View, error) {
-	return nil, errors.ErrUnsupported
+	o.Branch, o.Version = c.Branch, c.ManifestVersion
+	v, err := Open(ctx, store, o)
+	if err != nil {
+		return nil, fmt.Errorf("going back to commit %s: %w", c.ID, err)
+	}
+	if found := v.Heads[orMain(c.Branch)]; found != c.ID {
+		return nil, &HeadMismatchError{Commit: c, Found: found}
+	}
+	return v, nil
 }
 
 // BranchNotFoundError: no ref names the branch.
 type BranchNotFoundError struct {
 	Branch string
-	Tree   bool // leftovers of a tree are there, which do not make a branch
+	Tree   bool // objects lie under its tree, which do not make a branch
 }
 
-func (e *BranchNotFoundError) Error() string { return "no branch " + e.Branch }
+func (e *BranchNotFoundError) Error() string {
+	msg := fmt.Sprintf("branch %q does not exist: __manifest has no ref of that name", e.Branch)
+	if e.Tree {
+		msg += "; objects under its tree are what a killed branch create or delete left behind"
+	}
+	return msg
+}
+
+// Is makes it one of the errors that mean "not there".
+func (e *BranchNotFoundError) Is(target error) bool { return target == blob.ErrNotExist }
 
 // HeadMismatchError: the manifest version that a commit names carries another
 // head.
 type HeadMismatchError struct {
-	Commit  Commit
-	Found   string // head there; "" = none
-	Version uint64
+	Commit Commit
+	Found  string // head there; "" = none
 }
 
-func (e *HeadMismatchError) Error() string { return "head mismatch" }
+func (e *HeadMismatchError) Error() string {
+	found := "no head"
+	if e.Found != "" {
+		found = "head " + e.Found
+	}
+	return fmt.Sprintf("going back to commit %s: version %d of __manifest on branch %s carries %s, expected the commit itself: the branch was deleted and made again under that name, or its history was damaged; other commits can still be read",
+		e.Commit.ID, e.Commit.ManifestVersion, orMain(e.Commit.Branch), found)
+}
+
+// errNoRows: not one fragment could be read.
+var errNoRows = errors.New("no fragment of __manifest can be read")

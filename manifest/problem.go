@@ -7,6 +7,7 @@ type Rule string
 
 // The rules.
 const (
+	RuleKind         Rule = "kind"             // object_type is not what the object_id says
 	RuleColumns      Rule = "columns"          // a column is missing or has another type
 	RuleIdentity     Rule = "identity"         // ids missing, zero, or present on a lineage row
 	RuleObjectID     Rule = "object-id"        // object_id is not what the columns say

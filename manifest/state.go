@@ -87,6 +87,8 @@ type Tombstone struct {
 	Alias   string
 	Version uint64
 	Updated uint64 // manifest version that wrote the row; 0 = not known
+
+	row RowRef
 }
 
 // Commit is one graph_commit row.
@@ -110,31 +112,8 @@ type State struct {
 	Heads         map[string]string // suffix of graph_head rows (main, branch) → commit id
 	Commits       []Commit          // newest first: manifest version, time, id
 	Ignored       map[string]int    // rows of unknown kinds, by kind
+	// LineageDoubt says why commits or heads may be missing; "" = complete.
+	LineageDoubt string
+
+	byID map[string]int // index in Commits
 }
-
-// Table finds a live table by alias.
-func (s *State) Table(alias string) (Entry, bool) { return Entry{}, false }
-
-// ByIdentity finds a live table by identity.
-func (s *State) ByIdentity(id Identity) (Entry, bool) { return Entry{}, false }
-
-// Commit finds a commit by id.
-func (s *State) Commit(id string) (Commit, bool) { return Commit{}, false }
-
-// Head is the effective head of a branch ("" or main = main): its own
-// graph_head row when present (own), else the lineage maximum. "" when there
-// is no commit at all.
-func (s *State) Head(branch string) (id string, own bool) { return "", false }
-
-// Change is what one publish did to one table.
-type Change struct {
-	Identity
-	Alias      string // current alias; the row's own when the table is gone
-	From, To   uint64 // 0 = the table did not exist before / is gone after
-	RowsBefore uint64
-	RowsAfter  uint64
-}
-
-// Changes are the moves of every publish, by the manifest version that it
-// made. Versions that moved no table are absent.
-func (s *State) Changes() map[uint64][]Change { return nil }

@@ -1,0 +1,111 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/format"
+	"github.com/omnideck/omnideck/lance/rowid"
+)
+
+// reading collects what one version of `__manifest` says.
+type reading struct {
+	head     *Head
+	all      []Row
+	problems []Problem
+	doubts   []doubt
+	lost     []*lance.FragmentError
+}
+
+// rows reads every physical row, deleted ones included.
+func (r *reading) rows(ctx context.Context) error {
+	names, err := wanted(r.head.Snapshot.Schema())
+	if err != nil {
+		return err
+	}
+	seen := map[string]string{}
+	scan := r.head.Snapshot.Scan(ctx, lance.ScanOptions{
+		Columns: names, WithRowAddress: true, WithVersions: true, WithDeleted: true,
+		OnDamaged: func(e *lance.FragmentError) bool {
+			r.lost = append(r.lost, e)
+			return ctx.Err() == nil
+		},
+	})
+	for batch, err := range scan {
+		if err != nil {
+			return err
+		}
+		r.all, err = appendRows(r.all, batch, seen)
+		batch.Release()
+		if err != nil {
+			return err
+		}
+	}
+	if len(r.lost) > 0 && len(r.all) == 0 {
+		return errors.Join(errNoRows, r.lost[0])
+	}
+	for _, e := range r.lost {
+		r.lose(e)
+	}
+	return nil
+}
+
+// lose notes a fragment of which not every row was read.
+func (r *reading) lose(e *lance.FragmentError) {
+	r.problems = append(r.problems, Problem{
+		Rule: RuleFragment, Refuses: true, Row: RowRef{Fragment: e.Fragment},
+		Found: e.Error(), Expected: "every row of the fragment",
+	})
+	d := doubt{tables: true, lineage: true, text: fmt.Sprintf("fragment %d of __manifest cannot be read (%s)", e.Fragment, e.Key)}
+	if f := r.fragment(e.Fragment); f != nil && f.LastUpdated.Present && f.LastUpdated.External == nil {
+		if versions, err := rowid.DecodeVersions(f.LastUpdated.Inline); err == nil {
+			_, d.since = versions.Bounds()
+		}
+	}
+	r.doubts = append(r.doubts, d)
+}
+
+func (r *reading) fragment(id uint64) *format.Fragment {
+	fs := r.head.Snapshot.Fragments()
+	i := slices.IndexFunc(fs, func(f format.Fragment) bool { return f.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &fs[i]
+}
+
+// deletions settles which rows are deleted.
+func (r *reading) deletions(ctx context.Context) error {
+	var counts []deletionCount
+	for _, f := range r.head.Snapshot.Fragments() {
+		if f.Deletion != nil {
+			counts = append(counts, deletionCount{f.ID, f.Deletion.Rows})
+		}
+	}
+	unread := supersede(r.all, counts)
+	told := map[uint64]bool{}
+	if r.head.readDeletions {
+		for _, c := range counts {
+			told[c.fragment] = !slices.Contains(unread, c.fragment)
+		}
+		unread = nil
+		for _, c := range counts {
+			unread = append(unread, c.fragment)
+		}
+	}
+	sets, errs := r.readSets(ctx, unread)
+	for i, id := range unread {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errs[i] != nil:
+			r.undecided(id, errs[i])
+		default:
+			r.apply(id, sets[i], told[id])
+		}
+	}
+	return nil
+}
