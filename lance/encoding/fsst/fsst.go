@@ -34,16 +34,21 @@ const (
 	escape    = 255
 	headSize  = 8
 	maxSymbol = 8
-	// invalid marks the length of a code that has no symbol.
-	invalid = 0x80
+	// invalid is the length of a code that has no symbol.
+	invalid = 0
 )
 
 // Table is a symbol table. It does not change after Parse and may be used by
 // several goroutines.
 type Table struct {
 	packed  bool
-	symbols [256]uint64 // bytes in little-endian order
+	symbols [256]uint64 // bytes as they lie in memory
 	lengths [256]uint8  // 1 to 8, or invalid
+
+	// A byte x is n or more, and so no code, if either its top bit is set and
+	// its other bits plus the byte of above reach the top bit (n > 128), or one
+	// of the two holds (n <= 128, and half is all ones, else 0).
+	above, half uint64
 }
 
 // Parse reads a symbol table.
@@ -62,15 +67,18 @@ func Parse(table []byte) (*Table, error) {
 		return nil, corrupt.New("fsst", "0 or 1 as the switch", "%d", table[3])
 	}
 	t := &Table{packed: table[3] == 1}
-	for i := range t.lengths {
-		t.lengths[i] = invalid
+	const ones = 0x0101010101010101
+	if n <= 128 {
+		t.above, t.half = uint64(128-n)*ones, ^uint64(0)
+	} else {
+		t.above = uint64(256-n) * ones
 	}
 	symbols, lengths := table[headSize:], table[headSize+n*maxSymbol:]
 	for i := range n {
 		if lengths[i] < 1 || lengths[i] > maxSymbol {
 			return nil, corrupt.New("fsst", "1 to 8", "symbol %d of %d bytes", i, lengths[i])
 		}
-		t.symbols[i] = binary.LittleEndian.Uint64(symbols[i*maxSymbol:])
+		t.symbols[i] = binary.NativeEndian.Uint64(symbols[i*maxSymbol:])
 		t.lengths[i] = lengths[i]
 	}
 	return t, nil
@@ -94,12 +102,23 @@ func (t *Table) Append(dst, src []byte) ([]byte, error) {
 		return append(dst, src...), nil
 	}
 	dst = grow(dst, len(src))
-	n, err := t.decode(dst[len(dst):cap(dst)], src)
-	if err != nil {
-		return nil, err
+	if len(src) < short {
+		n, err := t.decode(dst[len(dst):cap(dst)], src)
+		return dst[:len(dst)+n], err
 	}
-	return dst[:len(dst)+n], nil
+	var at [run + 1]uint32
+	for len(src) > 0 {
+		took, made, err := t.decodeRun(dst[len(dst):cap(dst)], src, &at)
+		if err != nil {
+			return nil, err
+		}
+		dst, src = dst[:len(dst)+made], src[took:]
+	}
+	return dst, nil
 }
+
+// short is the length below which a single string is decoded code by code.
+const short = 100
 
 // grow makes room for what n codes may become.
 func grow(dst []byte, n int) []byte {
@@ -122,7 +141,7 @@ func (t *Table) decode(dst, src []byte) (int, error) {
 			if length == invalid {
 				return 0, badCode(c)
 			}
-			binary.LittleEndian.PutUint64(dst[at:], t.symbols[c])
+			binary.NativeEndian.PutUint64(dst[at:], t.symbols[c])
 			at += int(length)
 			continue
 		}
