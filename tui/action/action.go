@@ -1,0 +1,169 @@
+// Package action is the one table of everything that a user can do.
+//
+// Keys, footer, help, and the read-only gate are fed from it and from nothing
+// else, so that none of them can promise what another does not keep. A screen
+// asks for an action by its ID and never looks at a key.
+package action
+
+import "fmt"
+
+// ID names an action.
+type ID string
+
+// Scopes that are not the name of a screen.
+const (
+	Global = ""     // everywhere
+	Lists  = "list" // wherever there is something to move in
+)
+
+// Action is one row of the table.
+type Action struct {
+	ID     ID
+	Title  string   // one or two words, for the footer
+	Help   string   // a phrase, for the help sheet
+	Scopes []string // Global, Lists, or names of screens
+	Keys   []string // as Bubble Tea spells them; the first is shown. One is a plain key
+	Show   string   // how the keys are written where they are shown; "" = Keys[0]
+	Footer int      // place in the footer, 1 first; 0 = not there
+	Writes bool     // opens the planner of a write
+	// Enabled says why the action cannot be used now, "" when it can. nil: always.
+	Enabled func(Context) string
+}
+
+// Context is what the gates of the table look at.
+type Context struct {
+	Screen    string
+	Items     int  // in the focused list
+	Openable  bool // enter leads somewhere
+	Detail    bool // there is a detail pane to flip to
+	Deep      bool // there is a screen to go back to
+	Tabs      bool // the screen has tabs
+	Columns   bool // the screen has columns to move in
+	Loading   bool // something is in flight
+	Truncated bool // more stands behind what is shown
+	Graph     bool // a graph is open
+	ReadOnly  bool // nothing may be written
+}
+
+// Key is how the action's keys are shown.
+func (a Action) Key() string {
+	if a.Show != "" {
+		return a.Show
+	}
+	if len(a.Keys) == 0 {
+		return ""
+	}
+	return a.Keys[0]
+}
+
+// Why says why the action cannot be used, "" when it can.
+func (a Action) Why(c Context) string {
+	if a.Writes && c.ReadOnly {
+		return "read-only"
+	}
+	if a.Enabled == nil {
+		return ""
+	}
+	return a.Enabled(c)
+}
+
+// In says whether the action belongs to a scope.
+func (a Action) In(scope string) bool {
+	for _, s := range a.Scopes {
+		if s == scope {
+			return true
+		}
+	}
+	return false
+}
+
+// Find returns the action that a key means on a screen.
+func Find(screen, key string) (Action, bool) {
+	for _, scope := range []string{screen, Lists, Global} {
+		for _, a := range Table {
+			if !a.In(scope) {
+				continue
+			}
+			for _, k := range a.Keys {
+				if k == key {
+					return a, true
+				}
+			}
+		}
+	}
+	return Action{}, false
+}
+
+// Get returns an action by its ID.
+func Get(id ID) Action {
+	for _, a := range Table {
+		if a.ID == id {
+			return a
+		}
+	}
+	return Action{}
+}
+
+// Of lists the actions of a scope in the order of the table.
+func Of(scope string) []Action {
+	var out []Action
+	for _, a := range Table {
+		if a.In(scope) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// Check finds what is wrong with a table: an ID twice, an action without a
+// plain key, a key that means two things on one screen, or a write on a key
+// that fingers know as movement or refresh.
+func Check(table []Action, screens []string) []error {
+	var errs []error
+	ids := map[ID]bool{}
+	for _, a := range table {
+		if ids[a.ID] {
+			errs = append(errs, fmt.Errorf("action %s stands twice in the table", a.ID))
+		}
+		ids[a.ID] = true
+		if !hasPlainKey(a) {
+			errs = append(errs, fmt.Errorf("action %s has no plain key", a.ID))
+		}
+		for _, k := range a.Keys {
+			if a.Writes && (len(k) != 1 || k[0] < 'A' || k[0] > 'Z') {
+				errs = append(errs, fmt.Errorf("action %s writes and is on %s, which is not a capital letter", a.ID, k))
+			}
+		}
+	}
+	for _, screen := range screens {
+		owner := map[string]ID{}
+		for _, scope := range []string{screen, Lists, Global} {
+			for _, a := range table {
+				if !a.In(scope) {
+					continue
+				}
+				for _, k := range a.Keys {
+					if o, taken := owner[k]; taken && o != a.ID {
+						errs = append(errs, fmt.Errorf("on %s the key %s means %s and %s", screen, k, o, a.ID))
+					}
+					owner[k] = a.ID
+				}
+			}
+		}
+	}
+	return errs
+}
+
+// hasPlainKey: a single character, or a key that every keyboard has.
+func hasPlainKey(a Action) bool {
+	for _, k := range a.Keys {
+		switch k {
+		case "enter", "esc", "tab", "up", "down", "left", "right", "ctrl+c":
+			return true
+		}
+		if len(k) == 1 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,150 @@
+package tui
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/omnideck/omnideck/tui/action"
+	"github.com/omnideck/omnideck/tui/screen"
+	"github.com/omnideck/omnideck/tui/theme"
+	"github.com/omnideck/omnideck/tui/workspace"
+)
+
+// visit is a screen that was opened: its place on the stack, the context of
+// its questions, and what they cost so far.
+type visit struct {
+	id     uint64
+	screen screen.Screen
+	ctx    context.Context // of the questions now in flight; nil when none may be
+	cancel context.CancelFunc
+	meter  workspace.Meter // nil before the graph is open
+	inCtx  context.Context // carries the meter; parent of ctx
+}
+
+// model is the root: the only Bubble Tea model there is.
+type model struct {
+	opt   Options
+	env   screen.Env
+	ctx   context.Context // ends when the program does
+	end   context.CancelFunc
+	quit  func()
+	w, h  int
+	bg    theme.Background
+	ascii bool
+
+	ws      workspace.Workspace
+	wsCtx   context.Context // carries the graph's meter
+	opening bool
+	openGen uint64
+	waiting []waiting // requests made before the graph was open
+	all     workspace.Meter
+	before  workspace.Reading // of graphs closed before this one
+
+	roots    map[action.ID]*visit
+	stack    []*visit
+	nav      *visit
+	nextID   uint64
+	overlays []overlay
+
+	last     workspace.Meter // of the last operation
+	lastName string
+	scope    int // 0 screen, 1 operation, 2 since start
+	seen     workspace.Reading
+
+	ticking bool
+	spin    int
+	ageDue  time.Time
+	note    string
+	noteEnd time.Time
+
+	askBackground bool
+	interrupted   time.Time
+	crash         *crash
+
+	dirty bool
+	view  tea.View
+}
+
+type waiting struct {
+	visit *visit
+	reqs  []screen.Request
+}
+
+func newModel(ctx context.Context, o Options, th *theme.Theme) *model {
+	m := &model{opt: o, roots: map[action.ID]*visit{}, quit: func() {}, dirty: true, ascii: th.Glyph.Pointer == ">"}
+	m.ctx, m.end = context.WithCancel(ctx)
+	m.env = screen.Env{Theme: th, URI: o.URI, Data: screen.NewSession(), Now: o.Now()}
+	s, id := o.first()
+	v := m.newVisit(s)
+	m.stack = []*visit{v}
+	if id != "" {
+		m.roots[id] = v
+	}
+	m.nav = m.newVisit(&navigator{})
+	return m
+}
+
+// rootScreens makes the screens that a number key opens.
+func rootScreens() map[action.ID]screen.Screen {
+	return map[action.ID]screen.Screen{
+		action.Overview: screen.NewOverview(),
+		action.Branches: screen.NewBranches(),
+		action.Commits:  screen.NewCommits(),
+		action.Tables:   screen.NewTables(),
+		action.Versions: screen.NewVersions("__manifest"),
+	}
+}
+
+// tableScreen reads node:Port or node:Port/rows.
+func tableScreen(name string) screen.Screen {
+	table, tab, _ := strings.Cut(name, "/")
+	return screen.NewTable(table).Show(tab)
+}
+
+func (m *model) newVisit(s screen.Screen) *visit {
+	m.nextID++
+	return &visit{id: m.nextID, screen: s}
+}
+
+// Init implements tea.Model: it starts to open the graph, after the first
+// frame was painted from nothing.
+func (m *model) Init() tea.Cmd {
+	m.env.Now = m.opt.Now()
+	var cmds []tea.Cmd
+	if m.opt.URI != "" {
+		cmds = append(cmds, m.open(m.opt.URI))
+	}
+	cmds = append(cmds, m.enter())
+	if m.askBackground {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	cmds = append(cmds, m.tick())
+	return tea.Batch(cmds...)
+}
+
+// top is the screen that is looked at.
+func (m *model) top() *visit { return m.stack[len(m.stack)-1] }
+
+// picking says that no graph was chosen yet.
+func (m *model) picking() bool { return m.env.URI == "" }
+
+// stop ends everything that is still running, without waiting for it longer
+// than a moment.
+func (m *model) stop() {
+	m.end()
+	if m.ws == nil {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = m.ws.Close() // nothing is written through it
+	}()
+	select {
+	case <-done:
+	case <-time.After(50 * time.Millisecond):
+	}
+}

@@ -1,0 +1,149 @@
+package part
+
+import (
+	"github.com/omnideck/omnideck/tui/theme"
+)
+
+// Header is the first line of the screen.
+type Header struct {
+	Name   string // graph
+	Branch string
+	Head   string // commit id; "" = not read yet
+	At     uint64 // manifest version; 0 = not read yet
+	URI    string
+	Worst  Span   // chip of the worst finding, "" = none or not read
+	Remote bool   // drawn as RO
+	Age    string // of what is shown, or how long it has been loading
+	Busy   bool
+	Frame  int // of the sign that something is loading
+}
+
+// Render draws the header.
+func (h Header) Render(t *theme.Theme, w int) string {
+	g := t.Glyph
+	left := []Span{S(" "), R(theme.Strong, Clean(h.Name, g))}
+	if h.Branch != "" {
+		left = append(left, R(theme.Muted, " "+g.Dot+" "), R(theme.Accent, Clean(h.Branch, g)))
+	}
+	if h.Head != "" {
+		left = append(left, R(theme.Muted, " @ "), S(Short(h.Head, g)))
+	}
+	if h.At > 0 {
+		left = append(left, R(theme.Muted, " v"+Count(h.At)))
+	}
+	var right []Span
+	if h.Worst.Text != "" {
+		right = append(right, S("  "), h.Worst)
+	}
+	if h.Remote {
+		right = append(right, S("  "), R(theme.Chip, " RO "))
+	}
+	age := h.Age
+	if h.Busy {
+		age = g.Spin[h.Frame%len(g.Spin)] + " " + age
+	}
+	if age != "" {
+		right = append(right, R(theme.Muted, "  "+age))
+	}
+	right = append(right, S(" "))
+	if room := w - SpanWidth(left) - SpanWidth(right) - 3; h.URI != "" && room >= 8 {
+		left = append(left, R(theme.Muted, " "+g.Dot+" "+CutLeft(Clean(h.URI, g), room, g.More)))
+	}
+	return Sides(t, w, left, right)
+}
+
+// Meter is the status line: what was asked of the store.
+type Meter struct {
+	Get, Head, List, Put, Delete int64
+	Bytes                        int64
+	Hops, InFlight               int
+	Failed, Retries              int64
+	Scope                        string
+	Note                         string // said instead of the right half for a moment
+}
+
+// Render draws the status line. Counts of writes that are not zero are shown
+// as the defect they are on a screen that only reads.
+func (m Meter) Render(t *theme.Theme, w int) string {
+	g := t.Glyph
+	dot := R(theme.Muted, " "+g.Dot+" ")
+	write := func(name string, n int64) []Span {
+		role := theme.Text
+		if n > 0 {
+			role = theme.Write
+		}
+		return []Span{R(theme.Muted, name+" "), R(role, Count(n)), S(" ")}
+	}
+	left := []Span{S(" ")}
+	for _, c := range []struct {
+		name string
+		n    int64
+	}{{"GET", m.Get}, {"HEAD", m.Head}, {"LIST", m.List}} {
+		left = append(left, R(theme.Muted, c.name+" "), S(Count(c.n)), S(" "))
+	}
+	left = append(left, write("PUT", m.Put)...)
+	left = append(left, write("DEL", m.Delete)...)
+	left = left[:len(left)-1]
+	left = append(left, dot, S(Bytes(m.Bytes)), dot, R(theme.Muted, "hops "), S(Count(m.Hops)))
+	if m.InFlight > 0 {
+		left = append(left, dot, R(theme.Accent, Count(m.InFlight)+" in flight"))
+	}
+	if m.Retries > 0 {
+		left = append(left, dot, R(theme.Warn, Plural(m.Retries, "retry", "retries")))
+	}
+	if m.Failed > 0 {
+		left = append(left, dot, R(theme.Bad, Count(m.Failed)+" failed"))
+	}
+	right := []Span{S(" "), R(theme.Muted, m.Scope), S(" ")}
+	if m.Note != "" {
+		right = []Span{S(" "), R(theme.Accent, Cut(m.Note, max(12, w-SpanWidth(left)-2), g.More)), S(" ")}
+	}
+	return Sides(t, w, left, right)
+}
+
+// Hint is one entry of the key line.
+type Hint struct {
+	Key, Title string
+	Why        string // why it cannot be used now, "" = it can
+}
+
+// Keys draws the key line. A hint that cannot be used keeps its place and says
+// why where there is room.
+func Keys(t *theme.Theme, hints []Hint, w int) string {
+	spans := []Span{S(" ")}
+	used := 1
+	for i, h := range hints {
+		var part []Span
+		if i > 0 {
+			part = append(part, S("  "))
+		}
+		if h.Why == "" {
+			part = append(part, R(theme.Accent, h.Key), S(" "+h.Title))
+		} else {
+			part = append(part, R(theme.Muted, h.Key+" "+h.Title+" ("+h.Why+")"))
+		}
+		if n := SpanWidth(part); used+n > w {
+			continue
+		} else {
+			used += n
+		}
+		spans = append(spans, part...)
+	}
+	return Line(t, w, spans...)
+}
+
+// Tabs draws a row of tab titles, the active one marked by more than colour.
+func Tabs(t *theme.Theme, titles []string, active, w int) string {
+	spans := []Span{S(" ")}
+	for i, title := range titles {
+		if i > 0 {
+			spans = append(spans, R(theme.Border, " "+t.Glyph.V+" "))
+		}
+		if i == active {
+			spans = append(spans, R(theme.Chip, " "+title+" "))
+		} else {
+			spans = append(spans, S(" "+title+" "))
+		}
+	}
+	return Line(t, w, spans...)
+}

@@ -1,0 +1,170 @@
+package screen
+
+import (
+	"strings"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/theme"
+)
+
+const (
+	cellMax = 28 // cells that one value may take in the grid
+	idMax   = 24
+	gap     = 2
+)
+
+// grid draws the rows that stand in the window: names above types above
+// values, the id pinned at the left.
+func (r *rows) grid(e *Env, page *engine.RowPage, w, h int, focused bool) []string {
+	if h < 3 {
+		return nil
+	}
+	t := e.Theme
+	r.list.Fit(r.total, h-2)
+	cols := r.columns(e, page, w, h-2)
+	out := []string{r.heading(t, page, cols, w, false), r.heading(t, page, cols, w, true)}
+	for i := r.list.Top; i < min(r.total, r.list.Top+h-2); i++ {
+		out = append(out, r.gridLine(e, i, cols, w, i == r.list.Sel, focused))
+	}
+	return part.Fit(out, w, h)
+}
+
+// gridCol is a column that is drawn.
+type gridCol struct {
+	at, width int
+	right     bool
+}
+
+// columns chooses what is drawn, from the widths of the values in the window.
+func (r *rows) columns(e *Env, page *engine.RowPage, w, h int) []gridCol {
+	var out []gridCol
+	room := w - 2
+	for c := range page.Columns {
+		if c > 0 && c <= r.col {
+			continue
+		}
+		most := cellMax
+		if c == 0 {
+			most = idMax
+		}
+		col := r.measure(e, page, c, h)
+		if c > 0 {
+			most = min(most, max(room, 0))
+			if room < min(col.width, 6) {
+				break
+			}
+		}
+		col.width = min(col.width, most)
+		out = append(out, col)
+		room -= col.width + gap
+	}
+	return out
+}
+
+func (r *rows) measure(e *Env, page *engine.RowPage, c, h int) gridCol {
+	col := gridCol{at: c, width: part.Width(part.Clean(page.Columns[c], e.Theme.Glyph))}
+	if c < len(page.Types) {
+		col.width = max(col.width, min(14, part.Width(part.Clean(page.Types[c], e.Theme.Glyph))))
+		col.right = numeric(page.Types[c])
+	}
+	for i := r.list.Top; i < r.list.Top+h; i++ {
+		if _, row := r.row(i); row != nil && c < len(row.Values) {
+			text, _ := cell(e.Theme, row.Values[c], cellMax)
+			col.width = max(col.width, part.Width(text))
+		}
+	}
+	return col
+}
+
+func numeric(typ string) bool {
+	for _, p := range []string{"I32", "I64", "U32", "U64", "F32", "F64", "Int", "Float", "Double"} {
+		if strings.HasPrefix(typ, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *rows) heading(t *theme.Theme, page *engine.RowPage, cols []gridCol, w int, types bool) string {
+	spans := []part.Span{part.S("  ")}
+	for _, c := range cols {
+		text, role := page.Columns[c.at], theme.Strong
+		if types {
+			text, role = "", theme.Muted
+			if c.at < len(page.Types) {
+				text = page.Types[c.at]
+			}
+		}
+		text = part.Cut(part.Clean(text, t.Glyph), c.width, t.Glyph.More)
+		if c.right {
+			text = part.PadLeft(text, c.width)
+		}
+		spans = append(spans, part.R(role, part.Pad(text, c.width)), part.S("  "))
+	}
+	left := len(page.Columns) - len(cols)
+	if !types && left > 0 {
+		return part.Sides(t, w, spans, []part.Span{part.R(theme.Muted, " "+part.Plural(left, "column", "columns")+" not shown ")})
+	}
+	return part.Line(t, w, spans...)
+}
+
+func (r *rows) gridLine(e *Env, i int, cols []gridCol, w int, selected, focused bool) string {
+	t := e.Theme
+	lead := "  "
+	if selected {
+		lead = t.Glyph.Pointer + " "
+	}
+	spans := []part.Span{part.S(lead)}
+	_, row := r.row(i)
+	if row == nil {
+		spans = append(spans, part.R(theme.Muted, "row "+part.Count(i+1)+" "+t.Glyph.More))
+	} else {
+		for _, c := range cols {
+			v := engine.Cell{}
+			if c.at < len(row.Values) {
+				v = row.Values[c.at]
+			}
+			text, role := cell(t, v, c.width)
+			if c.right && v.Kind != engine.CellNull {
+				text = part.PadLeft(text, c.width)
+			}
+			spans = append(spans, part.R(role, part.Pad(text, c.width)), part.S("  "))
+		}
+	}
+	switch {
+	case selected && focused:
+		return part.Selected(t, w, theme.Select, spans...)
+	case selected:
+		return part.Selected(t, w, theme.Mark, spans...)
+	}
+	return part.Line(t, w, spans...)
+}
+
+// cell is one value in at most w cells. What is cut is counted.
+func cell(t *theme.Theme, v engine.Cell, w int) (string, theme.Role) {
+	switch v.Kind {
+	case engine.CellNull:
+		return t.Glyph.Null, theme.Muted
+	case engine.CellText:
+		if v.Text == "" {
+			return "\"\"", theme.Muted
+		}
+	}
+	text := v.Text
+	role := theme.Text
+	if v.Kind == engine.CellBlob || v.Kind == engine.CellVector {
+		role = theme.Muted
+	}
+	text = part.Clean(text, t.Glyph)
+	n := part.Width(text)
+	if n <= w {
+		return text, role
+	}
+	if v.Kind == engine.CellText && w >= 12 {
+		tail := t.Glyph.More + "+" + part.Count(n-w)
+		tail = t.Glyph.More + "+" + part.Count(n-(w-part.Width(tail)))
+		return part.Cut(text, w-part.Width(tail), "") + tail, role
+	}
+	return part.Cut(text, w, t.Glyph.More), role
+}

@@ -1,0 +1,181 @@
+package screen
+
+import (
+	"context"
+	"time"
+
+	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/theme"
+	"github.com/omnideck/omnideck/tui/workspace"
+)
+
+// Pane is the state of one thing that is loaded, whatever its type.
+type Pane interface {
+	Name() string
+	// Busy says that an answer is waited for, Since when it was asked for.
+	Busy() bool
+	Since() time.Time
+	// Loaded is when the data that is shown came; zero when there is none.
+	Loaded() time.Time
+	// Problem is why the last question failed.
+	Problem() error
+	// Settle takes an answer. It says false, and changes nothing, when the
+	// answer is not the one that is waited for.
+	Settle(target string, gen uint64, data any, err error, now time.Time) bool
+	// Abandon ends the waiting without an answer; the next Start asks again.
+	Abandon()
+}
+
+// Load is a pane of values of one type. Its zero value was never asked for.
+type Load[T any] struct {
+	name   string
+	target string
+	gen    uint64
+	busy   bool
+	since  time.Time
+	at     time.Time
+	data   T
+	err    error
+}
+
+// Get returns the data, and whether there is any.
+func (l *Load[T]) Get() (T, bool) { return l.data, !l.at.IsZero() }
+
+// Name implements Pane.
+func (l *Load[T]) Name() string { return l.name }
+
+// Busy implements Pane.
+func (l *Load[T]) Busy() bool { return l.busy }
+
+// Since implements Pane.
+func (l *Load[T]) Since() time.Time { return l.since }
+
+// Loaded implements Pane.
+func (l *Load[T]) Loaded() time.Time { return l.at }
+
+// Problem implements Pane.
+func (l *Load[T]) Problem() error { return l.err }
+
+// Settle implements Pane.
+func (l *Load[T]) Settle(target string, gen uint64, data any, err error, now time.Time) bool {
+	if !l.busy || target != l.target || gen != l.gen {
+		return false
+	}
+	l.busy, l.err = false, err
+	if err == nil {
+		l.data, l.at = data.(T), now
+	}
+	return true
+}
+
+// Abandon implements Pane.
+func (l *Load[T]) Abandon() {
+	if l.busy {
+		l.busy = false
+		l.gen++
+	}
+}
+
+// reset forgets everything; an answer on its way becomes stale.
+func (l *Load[T]) reset() {
+	var none T
+	l.busy, l.data, l.err, l.at = false, none, nil, time.Time{}
+	l.gen++
+}
+
+// wanted says that the data was never asked for, or that the question was
+// cancelled. What failed is asked again only by the user.
+func (l *Load[T]) wanted() bool { return !l.busy && l.at.IsZero() && l.err == nil }
+
+// ask makes the request and begins to wait.
+func (l *Load[T]) ask(e *Env, run func(context.Context, workspace.Workspace) (T, error)) Request {
+	l.gen++
+	l.busy, l.since, l.target = true, e.Now, target(e)
+	return Request{
+		Name: l.name, Pane: l, Target: l.target, Gen: l.gen,
+		Run: func(ctx context.Context, ws workspace.Workspace) (any, error) { return run(ctx, ws) },
+	}
+}
+
+// target is what an answer belongs to.
+func target(e *Env) string {
+	return e.URI + "\x00" + e.At.Branch + "\x00" + e.At.Commit + "\x00" + part.Count(e.At.Version)
+}
+
+// title is the first line of a pane: what it is, some facts, and at the right
+// how old it is, or what it waits for.
+func title(e *Env, w int, name string, facts string, p Pane) string {
+	t := e.Theme
+	left := []part.Span{part.S(" "), part.R(theme.Strong, name)}
+	if facts != "" {
+		left = append(left, part.R(theme.Muted, " "+t.Glyph.Dot+" "), part.S(facts))
+	}
+	return part.Sides(t, w, left, append(stateOf(e, p), part.S(" ")))
+}
+
+// stateOf says in a few cells how a pane is.
+func stateOf(e *Env, p Pane) []part.Span {
+	if p == nil {
+		return nil
+	}
+	if p.Busy() {
+		return []part.Span{part.R(theme.Muted, " loading "+part.Elapsed(e.Now.Sub(p.Since())))}
+	}
+	if p.Problem() != nil {
+		if p.Loaded().IsZero() {
+			return []part.Span{part.R(theme.Bad, " "+e.Theme.Glyph.Bad+" failed")}
+		}
+		return []part.Span{part.R(theme.Warn, " "+e.Theme.Glyph.Warn+" stale "+part.Ago(e.Now, p.Loaded()))}
+	}
+	if p.Loaded().IsZero() {
+		return []part.Span{part.R(theme.Muted, " cancelled")}
+	}
+	return []part.Span{part.R(theme.Muted, " "+part.Ago(e.Now, p.Loaded()))}
+}
+
+// absent is what a pane draws instead of data that it does not have.
+func absent(e *Env, p Pane, w int) []string {
+	t := e.Theme
+	switch {
+	case p.Busy():
+		return []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, "reading "+p.Name()+t.Glyph.More))}
+	case p.Problem() != nil:
+		return problem(e, p, w)
+	case p.Loaded().IsZero():
+		return []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, "not read; r reads it"))}
+	}
+	return nil
+}
+
+// problem is the sentence of a failure, and what can be done.
+func problem(e *Env, p Pane, w int) []string {
+	t := e.Theme
+	text := part.Wrap(part.Clean(p.Problem().Error(), t.Glyph), max(10, w-5))
+	var out []string
+	for i, l := range text {
+		lead := "    "
+		if i == 0 {
+			lead = "  " + t.Glyph.Bad + " "
+		}
+		out = append(out, part.Line(t, w, part.R(theme.Bad, lead), part.S(l)))
+	}
+	hint := "r reads it again"
+	if !p.Loaded().IsZero() {
+		hint += "; below is what was read " + part.Ago(e.Now, p.Loaded()) + " ago"
+		if part.Ago(e.Now, p.Loaded()) == "now" {
+			hint = "r reads it again; below is what was read just before"
+		}
+	}
+	return append(out, part.Line(t, w, part.S("    "), part.R(theme.Muted, hint)))
+}
+
+// Short says in a few words why there is nothing to show.
+func Short(p Pane) string {
+	switch {
+	case p.Busy():
+		return "reading"
+	case p.Problem() != nil:
+		return "could not be read"
+	}
+	return "not read"
+}

@@ -1,0 +1,221 @@
+package screen
+
+import (
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/action"
+	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/theme"
+)
+
+// Overview shows what can be said of a graph without reading rows.
+type Overview struct {
+	split
+}
+
+// NewOverview makes the screen.
+func NewOverview() *Overview { return &Overview{} }
+
+// Name implements Screen.
+func (o *Overview) Name() string { return action.OnOverview }
+
+// Title implements Screen.
+func (o *Overview) Title() string { return "overview" }
+
+// Start implements Screen.
+func (o *Overview) Start(e *Env) []Request {
+	var out []Request
+	if e.Data.Info.wanted() {
+		out = append(out, e.Data.AskInfo(e))
+	}
+	if e.Data.Names.wanted() {
+		out = append(out, e.Data.AskNames(e))
+	}
+	if e.Data.Snapshot.wanted() {
+		out = append(out, e.Data.AskSnapshot(e))
+	}
+	return out
+}
+
+// Reload implements Screen.
+func (o *Overview) Reload(e *Env) []Request {
+	return []Request{e.Data.AskInfo(e), e.Data.AskNames(e), e.Data.AskSnapshot(e)}
+}
+
+// Panes implements Screen.
+func (o *Overview) Panes(e *Env) []Pane {
+	return []Pane{&e.Data.Info, &e.Data.Names, &e.Data.Snapshot}
+}
+
+// item is one thing on the overview that can be selected.
+type item struct {
+	key    string
+	spans  []part.Span
+	open   func() Screen
+	detail func(*part.Doc)
+}
+
+// block is a heading and the items, or the words, under it.
+type block struct {
+	head  string
+	facts string
+	pane  Pane
+	lines []string // said instead of items
+	items []item
+}
+
+// Context implements Screen.
+func (o *Overview) Context(e *Env) action.Context {
+	items := o.items(e)
+	return action.Context{Items: len(items), Openable: len(items) > 0 && items[min(o.list.Sel, len(items)-1)].open != nil, Detail: len(items) > 0}
+}
+
+// Do implements Screen.
+func (o *Overview) Do(e *Env, id action.ID) Effect {
+	items := o.items(e)
+	switch id {
+	case action.Open:
+		if o.list.Sel < len(items) && items[o.list.Sel].open != nil {
+			return Effect{Push: items[o.list.Sel].open()}
+		}
+	case action.Flip:
+		o.onRight = !o.onRight
+	default:
+		if o.move(id, len(items)) && o.list.Sel < len(items) {
+			o.list.Remember(items[o.list.Sel].key)
+		}
+	}
+	return Effect{}
+}
+
+func (o *Overview) items(e *Env) []item {
+	var out []item
+	for _, b := range o.blocks(e, 80) {
+		out = append(out, b.items...)
+	}
+	return out
+}
+
+// Render implements Screen.
+func (o *Overview) Render(e *Env, a Area) []string {
+	items := o.items(e)
+	o.list.Settle(len(items), func(i int) string { return items[i].key })
+	key := ""
+	if len(items) > 0 {
+		key = items[o.list.Sel].key
+	}
+	list := func(w, h int, focused bool) []string { return o.outline(e, w, h, focused) }
+	detail := func(w int) *part.Doc {
+		d := part.NewDoc(e.Theme, w)
+		if len(items) > 0 {
+			items[o.list.Sel].detail(d)
+		}
+		return d
+	}
+	if !a.Wide && !o.onRight { // the outline is the page; no preview
+		return list(a.W, a.H, true)
+	}
+	return o.render(e, a, key, list, detail)
+}
+
+// outline draws the facts and the blocks, the window around the selection.
+func (o *Overview) outline(e *Env, w, h int, focused bool) []string {
+	t := e.Theme
+	lines := o.facts(e, w)
+	at, n := 0, 0
+	for _, b := range o.blocks(e, w) {
+		lines = append(lines, part.Blank(w), title(e, w, b.head, b.facts, b.pane))
+		lines = append(lines, b.lines...)
+		for _, it := range b.items {
+			if n == o.list.Sel {
+				at = len(lines)
+				role := theme.Mark
+				if focused {
+					role = theme.Select
+				}
+				lines = append(lines, part.Selected(t, w, role, append([]part.Span{part.S(t.Glyph.Pointer + " ")}, it.spans...)...))
+			} else {
+				lines = append(lines, part.Line(t, w, append([]part.Span{part.S("  ")}, it.spans...)...))
+			}
+			n++
+		}
+	}
+	return window(e, lines, w, h, at, n > 0)
+}
+
+// window cuts h lines around line at, saying how much is above and below.
+func window(e *Env, lines []string, w, h, at int, follow bool) []string {
+	t := e.Theme
+	top := 0
+	if follow && at > h-3 {
+		top = min(at-h+3, len(lines)-h)
+	}
+	top = max(0, top)
+	out := append([]string(nil), lines[top:min(len(lines), top+h)]...)
+	if below := len(lines) - top - h; below > 0 && len(out) > 1 {
+		out[len(out)-1] = part.Line(t, w, part.R(theme.Muted, "  "+t.Glyph.Folded+" "+part.Plural(below+1, "line", "lines")+" more"))
+	}
+	if top > 0 && len(out) > 1 {
+		out[0] = part.Line(t, w, part.R(theme.Muted, "  "+t.Glyph.Folded+" "+part.Plural(top+1, "line", "lines")+" above"))
+	}
+	return part.Fit(out, w, h)
+}
+
+// facts is the upper part: what the graph is.
+func (o *Overview) facts(e *Env, w int) []string {
+	info, ok := e.Data.Info.Get()
+	out := []string{title(e, w, "overview", "", &e.Data.Info)}
+	d := part.NewDoc(e.Theme, w)
+	d.Fact("address", e.URI)
+	if !ok {
+		return append(append(out, d.Window(d.Len(), new(int))...), absent(e, &e.Data.Info, w)...)
+	}
+	if e.Data.Info.Problem() != nil {
+		out = append(out, problem(e, &e.Data.Info, w)...)
+	}
+	dot := " " + e.Theme.Glyph.Dot + " "
+	if info.Kind != "" && info.Kind != "omnigraph" {
+		d.FactRole("kind", theme.Warn, info.Kind+": not a graph")
+	}
+	head := "v" + part.Count(info.GraphManifestVersion) + " on " + info.Branch
+	if info.HeadCommit != "" {
+		head = info.HeadCommit + dot + head
+	}
+	d.Fact("head", head)
+	d.Fact("branches", branchFact(e, info))
+	d.Fact("rows", part.Count(info.Rows)+" in "+part.Plural(info.Types, "type", "types")+dot+"as recorded, not counted")
+	m := info.Manifest
+	versions := part.Plural(m.Versions, "version", "versions")
+	if !m.Exact {
+		versions = "at least " + versions
+	}
+	d.Fact("__manifest", part.Plural(m.Fragments, "fragment", "fragments")+dot+versions+dot+part.Bytes(m.Bytes))
+	d.Fact("format", "internal schema "+part.Count(info.InternalSchemaVersion))
+	for _, f := range info.Store {
+		d.Fact(f.Name, f.Value)
+	}
+	return append(out, d.Window(d.Len(), new(int))...)
+}
+
+// branchFact counts the branches and names them when they are known.
+func branchFact(e *Env, info *engine.Info) string {
+	s := part.Count(info.Branches)
+	names, ok := e.Data.Names.Get()
+	if !ok {
+		if e.Data.Names.Problem() != nil {
+			return s + " " + e.Theme.Glyph.Dot + " their names could not be read: " + e.Data.Names.Problem().Error()
+		}
+		return s
+	}
+	for i, n := range names {
+		if i == 0 {
+			s += " " + e.Theme.Glyph.Dot + " "
+		} else {
+			s += ", "
+		}
+		if i == 6 && len(names) > 7 {
+			return s + "and " + part.Count(len(names)-i) + " more"
+		}
+		s += n
+	}
+	return s
+}

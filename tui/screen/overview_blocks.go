@@ -1,0 +1,215 @@
+package screen
+
+import (
+	"strings"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/theme"
+)
+
+// blocks are the selectable parts of the overview: findings worst first, what
+// recovery is pending, and the tables.
+func (o *Overview) blocks(e *Env, w int) []block {
+	var out []block
+	if info, ok := e.Data.Info.Get(); ok {
+		out = append(out, findings(e, info, w))
+		if len(info.PendingRecovery) > 0 {
+			out = append(out, pending(e, info))
+		}
+	}
+	return append(out, tableBlock(e, w))
+}
+
+func findings(e *Env, info *engine.Info, w int) block {
+	b := block{head: "findings", facts: countFindings(e.Theme, info.Findings)}
+	if len(info.Findings) == 0 {
+		b.facts = ""
+		b.lines = []string{part.Line(e.Theme, w, part.S("  "), part.R(theme.OK, e.Theme.Glyph.OK), part.S(" the quick checks found nothing; deeper ones were not run"))}
+	}
+	for _, f := range info.Findings {
+		mark, role := severity(e.Theme, f.Severity)
+		b.items = append(b.items, item{
+			key:    "finding/" + f.ID + "/" + f.Title,
+			spans:  []part.Span{part.R(role, mark), part.S(" "), part.R(theme.Strong, part.Pad(part.Clean(f.ID, e.Theme.Glyph), 4)), part.S(" " + part.Clean(f.Title, e.Theme.Glyph))},
+			open:   func() Screen { return NewFinding(f) },
+			detail: func(d *part.Doc) { findingDoc(e.Theme, d, f) },
+		})
+	}
+	return b
+}
+
+// severity is the mark of a finding and its role.
+func severity(t *theme.Theme, s engine.Severity) (string, theme.Role) {
+	switch s {
+	case engine.SeverityError:
+		return t.Glyph.Bad, theme.Bad
+	case engine.SeverityWarn:
+		return t.Glyph.Warn, theme.Warn
+	case engine.SeverityOK:
+		return t.Glyph.OK, theme.OK
+	}
+	return t.Glyph.Info, theme.Muted
+}
+
+// countFindings counts by severity, worst first.
+func countFindings(t *theme.Theme, fs []engine.Finding) string {
+	n := map[engine.Severity]int{}
+	for _, f := range fs {
+		n[f.Severity]++
+	}
+	var out []string
+	for _, s := range []engine.Severity{engine.SeverityError, engine.SeverityWarn, engine.SeverityInfo, engine.SeverityOK} {
+		if n[s] > 0 {
+			mark, _ := severity(t, s)
+			out = append(out, mark+" "+part.Count(n[s])+" "+string(s))
+		}
+	}
+	return strings.Join(out, "  ")
+}
+
+// WorstFinding is the chip of the header.
+func WorstFinding(t *theme.Theme, fs []engine.Finding) part.Span {
+	worst := 0
+	for _, f := range fs {
+		if f.Severity == engine.SeverityError {
+			worst++
+		}
+	}
+	if worst > 0 {
+		return part.R(theme.Bad, t.Glyph.Bad+" "+part.Plural(worst, "error", "errors"))
+	}
+	for _, f := range fs {
+		if f.Severity == engine.SeverityWarn {
+			worst++
+		}
+	}
+	if worst > 0 {
+		return part.R(theme.Warn, t.Glyph.Warn+" "+part.Plural(worst, "warning", "warnings"))
+	}
+	return part.Span{}
+}
+
+func pending(e *Env, info *engine.Info) block {
+	g := e.Theme.Glyph
+	b := block{head: "pending recovery", facts: part.Count(len(info.PendingRecovery)) + " " + g.Dot + " looking never acts on it"}
+	for _, p := range info.PendingRecovery {
+		kind := p.Kind
+		if kind == "" {
+			kind = "unreadable"
+		}
+		spans := []part.Span{
+			part.R(theme.Warn, g.Warn), part.S(" "), part.R(theme.Strong, part.Clean(kind, g)),
+			part.S(" " + part.Clean(p.Phase, g)), part.R(theme.Muted, " on "), part.S(part.Clean(branchOr(p.Branch), g)),
+		}
+		if !p.StartedAt.IsZero() {
+			spans = append(spans, part.R(theme.Muted, " "+g.Dot+" "+part.Ago(e.Now, p.StartedAt)+" old"))
+		}
+		if p.Problem != "" {
+			spans = append(spans, part.R(theme.Bad, " "+g.Dot+" "+part.Clean(p.Problem, g)))
+		}
+		b.items = append(b.items, item{
+			key: "pending/" + p.Key, spans: spans,
+			open: func() Screen {
+				return newPage("recovery", "pending/"+p.Key, func(d *part.Doc) { pendingDoc(e.Theme, d, p) })
+			},
+			detail: func(d *part.Doc) { pendingDoc(e.Theme, d, p) },
+		})
+	}
+	return b
+}
+
+func branchOr(name string) string {
+	if name == "" {
+		return "main"
+	}
+	return name
+}
+
+func pendingDoc(t *theme.Theme, d *part.Doc, p engine.Pending) {
+	d.Head("pending recovery " + p.Kind)
+	d.Text(theme.Text, "A writer recorded this plan and did not finish it. The next open for writing, or the verb recover, finishes or undoes it. Looking leaves it alone.")
+	d.Gap()
+	if p.Problem != "" {
+		d.FactRole("problem", theme.Bad, p.Problem)
+	}
+	if p.Moved {
+		d.FactRole("moved", theme.Warn, "its table paths name another root: this graph was moved or copied after it was written")
+	}
+	d.Fact("phase", p.Phase)
+	d.Fact("branch", branchOr(p.Branch))
+	if p.Published {
+		d.Fact("published", "yes, its commit is visible")
+	} else {
+		d.Fact("published", "no")
+	}
+	d.Fact("started", part.When(p.StartedAt))
+	d.Fact("operation", p.OperationID)
+	d.Fact("commit", p.CommitID)
+	d.Fact("actor", p.Actor)
+	d.Fact("object", p.Key)
+	for _, pt := range p.Tables {
+		d.Head(pt.Table)
+		d.Fact("expected", "v"+part.Count(pt.Expected))
+		d.Fact("planned", "v"+part.Count(pt.Planned))
+		if pt.Confirmed > 0 {
+			d.Fact("confirmed", "v"+part.Count(pt.Confirmed))
+		}
+		d.Fact("branch", pt.Branch)
+		d.Fact("path", pt.Path)
+	}
+}
+
+func tableBlock(e *Env, w int) block {
+	b := block{head: "tables", pane: &e.Data.Snapshot}
+	snap, ok := e.Data.Snapshot.Get()
+	if !ok || e.Data.Snapshot.Problem() != nil {
+		b.lines = absent(e, &e.Data.Snapshot, w)
+		if ok {
+			b.lines = problem(e, &e.Data.Snapshot, w)
+		}
+	}
+	if !ok {
+		return b
+	}
+	b.facts = part.Count(len(snap.Datasets))
+	if len(snap.Datasets) == 0 {
+		b.lines = append(b.lines, part.Line(e.Theme, w, part.S("  "), part.R(theme.Muted, "the schema has no types yet")))
+	}
+	name, rows := 0, 0
+	for _, d := range snap.Datasets {
+		name = max(name, part.Width(part.Clean(d.Table(), e.Theme.Glyph)))
+		rows = max(rows, len(part.Count(d.EntityCount)))
+	}
+	name = min(name, max(10, w-rows-24))
+	for _, d := range snap.Datasets {
+		b.items = append(b.items, tableItem(e, d, name, rows))
+	}
+	return b
+}
+
+func tableItem(e *Env, d engine.Dataset, name, rows int) item {
+	g := e.Theme.Glyph
+	return item{
+		key: "table/" + d.Table(),
+		spans: []part.Span{
+			part.S(part.Pad(part.Cut(part.Clean(d.Table(), g), name, g.More), name) + "  " + part.PadLeft(part.Count(d.EntityCount), rows)),
+			part.R(theme.Muted, plural(d.EntityCount, " row ", " rows")+"  v"+part.Count(d.Version)),
+		},
+		open:   func() Screen { return NewTable(d.Table()) },
+		detail: func(doc *part.Doc) { tableDoc(doc, d) },
+	}
+}
+
+func plural(n uint64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// SeverityMark is the mark of a finding.
+func SeverityMark(t *theme.Theme, s engine.Severity) string {
+	mark, _ := severity(t, s)
+	return mark
+}

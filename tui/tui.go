@@ -1,0 +1,156 @@
+// Package tui is the terminal workstation: one root model that owns every
+// screen, in Bubble Tea.
+//
+// Run starts it. It paints the first frame before it asks anything of the
+// graph, loads each pane on its own, and never waits when it is left. Without
+// a terminal there is nothing to run: the caller asks Interactive first and
+// prints Overview instead.
+//
+// How it is built: the root (model.go) routes messages (update.go), turns
+// requests of screens into commands (load.go) and composes the frame
+// (view.go). Screens are structs that draw lines into an area (package
+// screen), parts are pure functions (package part), keys come from one table
+// (package action), and the graph is reached through one interface (package
+// workspace). Nothing here does I/O outside a command, and a command never
+// touches the model.
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
+
+	"github.com/omnideck/omnideck/tui/action"
+	"github.com/omnideck/omnideck/tui/screen"
+	"github.com/omnideck/omnideck/tui/theme"
+	"github.com/omnideck/omnideck/tui/workspace"
+)
+
+// Options of Run.
+type Options struct {
+	URI string // graph to open; "" shows the picker
+	// Open makes the workspace of an address. It is called in a command and may
+	// take as long as it likes.
+	Open func(ctx context.Context, uri string) (workspace.Workspace, error)
+	// Screen is where to begin: overview (default), branches, commits, tables,
+	// versions, or a table as node:Port, node:Port/versions, node:Port/rows.
+	Screen string
+	// Recents gives the graphs opened before, newest first; Opened is told each
+	// graph that was opened. Both are called in commands; both may be nil.
+	Recents func(ctx context.Context) ([]screen.Recent, error)
+	Opened  func(uri string)
+
+	Theme string // name of a theme; "" chooses by the environment
+	ASCII bool   // draw with ASCII only
+
+	Input  io.Reader // nil = the terminal
+	Output io.Writer // nil = the terminal
+	Env    []string  // nil = os.Environ()
+	Now    func() time.Time
+	// CrashDir is where a crash leaves its trace; "" = os.TempDir().
+	CrashDir string
+
+	// For tests, which have no terminal.
+	Width, Height int  // 0 = ask the terminal
+	NoInput       bool // keys come from Program.Send only
+}
+
+// Interactive says whether both ends are a terminal, so that Run can work.
+func Interactive(in *os.File, out *os.File) bool {
+	return term.IsTerminal(in.Fd()) && term.IsTerminal(out.Fd())
+}
+
+// CrashError is returned when the program had to give up. The terminal is
+// restored by then.
+type CrashError struct {
+	Cause any
+	File  string // where the trace was written; "" when it could not be
+}
+
+func (e *CrashError) Error() string {
+	s := fmt.Sprintf("omnideck had to stop: %v", e.Cause)
+	if e.File != "" {
+		s += "; the trace is in " + e.File
+	}
+	return s + "; looking at a graph does not change it, so nothing needs to be repaired"
+}
+
+// Run shows the workstation until the user leaves it.
+func Run(ctx context.Context, o Options) error {
+	p, m, err := program(ctx, o)
+	if err != nil {
+		return err
+	}
+	_, err = p.Run()
+	m.stop()
+	if m.crash != nil {
+		return m.crash.write(m.opt)
+	}
+	if errors.Is(err, tea.ErrInterrupted) || errors.Is(err, tea.ErrProgramKilled) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return context.Canceled
+	}
+	if err != nil {
+		return fmt.Errorf("running the terminal interface: %w", err)
+	}
+	return nil
+}
+
+// program makes the Bubble Tea program and its model.
+func program(ctx context.Context, o Options) (*tea.Program, *model, error) {
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	name, ascii, ask := theme.FromEnv(o.Env, o.Theme, o.ASCII)
+	th, err := theme.New(name, theme.Unknown, ascii)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := newModel(ctx, o, th)
+	m.askBackground = ask && !o.NoInput
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithEnvironment(o.Env)}
+	if th.Name == "mono" {
+		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	if o.Output != nil {
+		opts = append(opts, tea.WithOutput(o.Output))
+	}
+	switch {
+	case o.NoInput:
+		opts = append(opts, tea.WithInput(nil), tea.WithoutSignalHandler(), tea.WithColorProfile(colorprofile.ANSI))
+	case o.Input != nil:
+		opts = append(opts, tea.WithInput(o.Input))
+	}
+	if o.Width > 0 {
+		opts = append(opts, tea.WithWindowSize(o.Width, o.Height))
+		m.w, m.h = o.Width, o.Height
+	}
+	p := tea.NewProgram(m, opts...)
+	m.quit = p.Quit
+	return p, m, nil
+}
+
+// first is the screen to begin with.
+func (o Options) first() (screen.Screen, action.ID) {
+	if o.URI == "" {
+		return screen.NewPicker(o.Recents), ""
+	}
+	for id, s := range rootScreens() {
+		if string(id) == o.Screen || o.Screen == "" && id == action.Overview {
+			return s, id
+		}
+	}
+	return tableScreen(o.Screen), ""
+}

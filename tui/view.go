@@ -1,0 +1,229 @@
+package tui
+
+import (
+	"path"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/omnideck/omnideck/tui/action"
+	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/screen"
+	"github.com/omnideck/omnideck/tui/theme"
+)
+
+// Sizes at which the layout changes.
+const (
+	minWidth, minHeight = 60, 15 // below: a notice
+	wideFrom            = 100    // list and detail beside each other
+	navFrom             = 160    // and the navigator at the left
+	navWidth            = 28
+	tallFrom            = 30 // a breadcrumb and a line of findings of their own
+)
+
+// View implements tea.Model. It draws only when something changed.
+func (m *model) View() (v tea.View) {
+	if !m.dirty {
+		return m.view
+	}
+	m.dirty = false
+	defer func() {
+		if r := recover(); r != nil {
+			m.crash, v = caught("drawing "+m.top().screen.Title(), r), m.view
+			go m.quit()
+		}
+	}()
+	v = tea.NewView(strings.Join(m.frame(), "\n"))
+	v.AltScreen = true
+	v.WindowTitle = "omnideck"
+	if name := m.name(); name != "" {
+		v.WindowTitle += " " + part.Clean(name, m.env.Theme.Glyph)
+	}
+	m.view = v
+	return v
+}
+
+// frame is the whole screen: h lines of w cells.
+func (m *model) frame() []string {
+	w, h := m.w, m.h
+	if w <= 0 || h <= 0 {
+		return nil
+	}
+	if w < minWidth || h < minHeight {
+		return m.notice(w, h)
+	}
+	out := []string{m.header(w)}
+	bodyHeight := h - 3
+	if h >= tallFrom {
+		out = append(out, m.crumbs(w))
+		bodyHeight--
+	}
+	out = append(out, m.body(w, bodyHeight)...)
+	return append(out, m.status(w), m.keys(w))
+}
+
+// notice is what a window gets in which nothing can be read.
+func (m *model) notice(w, h int) []string {
+	t := m.env.Theme
+	text := part.Count(w) + "x" + part.Count(h) + ": omnideck needs " + part.Count(minWidth) + "x" + part.Count(minHeight)
+	out := make([]string, 0, h)
+	for _, l := range part.Wrap(text, w) {
+		out = append(out, part.Line(t, w, part.S(l)))
+	}
+	if len(out) < h {
+		out = append(part.Fit(out, w, h-1), m.status(w))
+	}
+	return part.Fit(out, w, h)
+}
+
+func (m *model) name() string {
+	uri := strings.TrimRight(m.env.URI, "/")
+	if uri == "" || strings.HasSuffix(uri, ":") {
+		return uri
+	}
+	return path.Base(uri)
+}
+
+func (m *model) header(w int) string {
+	hd := part.Header{Name: m.name(), URI: m.env.URI, Remote: m.env.Remote, Busy: m.busy(), Frame: m.spin}
+	if m.picking() {
+		hd.Name = "omnideck"
+		return hd.Render(m.env.Theme, w)
+	}
+	hd.Branch = m.env.Branch()
+	if snap, ok := m.env.Data.Snapshot.Get(); ok {
+		hd.At = snap.GraphManifestVersion
+	}
+	if info, ok := m.env.Data.Info.Get(); ok {
+		hd.Head, hd.At = info.HeadCommit, info.GraphManifestVersion
+		hd.Worst = screen.WorstFinding(m.env.Theme, info.Findings)
+	}
+	switch since := m.waitingSince(); {
+	case !since.IsZero():
+		hd.Age = part.Elapsed(m.env.Now.Sub(since))
+	case m.opening:
+		hd.Age = "opening"
+	default:
+		hd.Age = m.shownAge()
+	}
+	return hd.Render(m.env.Theme, w)
+}
+
+// waitingSince is when the oldest question was asked that is still open.
+func (m *model) waitingSince() time.Time {
+	var at time.Time
+	for _, p := range m.panes() {
+		if p.Busy() && (at.IsZero() || p.Since().Before(at)) {
+			at = p.Since()
+		}
+	}
+	return at
+}
+
+// shownAge is the age of the oldest thing that is shown.
+func (m *model) shownAge() string {
+	var at time.Time
+	for _, p := range m.top().screen.Panes(&m.env) {
+		if l := p.Loaded(); !l.IsZero() && (at.IsZero() || l.Before(at)) {
+			at = l
+		}
+	}
+	return part.Ago(m.env.Now, at)
+}
+
+func (m *model) panes() []screen.Pane {
+	panes := m.top().screen.Panes(&m.env)
+	if m.showsNav() {
+		panes = append(panes, m.nav.screen.Panes(&m.env)...)
+	}
+	return panes
+}
+
+// nextAge is when the words of an age that is shown stop being true.
+func (m *model) nextAge() time.Time {
+	var due time.Time
+	for _, p := range m.panes() {
+		if p.Loaded().IsZero() {
+			continue
+		}
+		_, left := part.Age(m.env.Now.Sub(p.Loaded()))
+		if at := m.env.Now.Add(left); due.IsZero() || at.Before(due) {
+			due = at
+		}
+	}
+	return due
+}
+
+func (m *model) crumbs(w int) string {
+	t := m.env.Theme
+	spans := []part.Span{part.S(" ")}
+	for i, v := range m.stack {
+		if i > 0 {
+			spans = append(spans, part.R(theme.Muted, " "+t.Glyph.Pointer+" "))
+		}
+		role := theme.Muted
+		if i == len(m.stack)-1 {
+			role = theme.Accent
+		}
+		spans = append(spans, part.R(role, part.Clean(v.screen.Title(), t.Glyph)))
+	}
+	return part.Line(t, w, spans...)
+}
+
+func (m *model) showsNav() bool { return m.w >= navFrom && m.h >= minHeight && !m.picking() }
+
+// body draws the screen, the navigator beside it where there is room, and the
+// overlays above.
+func (m *model) body(w, h int) []string {
+	a := screen.Area{W: w, H: h, Wide: w >= wideFrom}
+	var out []string
+	if m.showsNav() {
+		a.W = w - navWidth - 1
+		nav := m.nav.screen.Render(&m.env, screen.Area{W: navWidth, H: h})
+		out = part.Beside(m.env.Theme, nav, m.top().screen.Render(&m.env, a))
+	} else {
+		out = m.top().screen.Render(&m.env, a)
+	}
+	for _, o := range m.overlays {
+		out = o.cover(m, out, w)
+	}
+	return out
+}
+
+var scopes = []string{"screen", "operation", "since start"}
+
+func (m *model) status(w int) string {
+	r := m.seen
+	scope := scopes[m.scope]
+	if m.scope == 1 && m.lastName != "" {
+		scope += " " + m.lastName
+	}
+	line := part.Meter{
+		Get: r.Get, Head: r.Head, List: r.List, Put: r.Put, Delete: r.Delete, Bytes: r.BytesRead + r.BytesWritten,
+		Hops: r.Hops, InFlight: r.InFlight, Failed: r.Failed, Retries: r.Retries, Scope: scope, Note: m.note,
+	}
+	return line.Render(m.env.Theme, w)
+}
+
+func (m *model) keys(w int) string {
+	c := m.context()
+	if len(m.overlays) > 0 {
+		return part.Keys(m.env.Theme, nil, w)
+	}
+	var hints []part.Hint
+	for place := 1; place <= 9; place++ {
+		for _, a := range action.Table {
+			if a.Footer != place || !(a.In(c.Screen) || a.In(action.Lists) || a.In(action.Global)) {
+				continue
+			}
+			if why := a.Why(c); why == "" || a.In(c.Screen) {
+				hints = append(hints, part.Hint{Key: a.Key(), Title: a.Title, Why: why})
+			}
+		}
+	}
+	if !m.picking() {
+		hints = append([]part.Hint{{Key: "1-5", Title: "screens"}}, hints...)
+	}
+	return part.Keys(m.env.Theme, hints, w)
+}

@@ -1,0 +1,273 @@
+// Package fake is a workspace that answers from a script: what each question
+// returns, how long it takes, whether it fails, hangs or panics. Tests use it
+// to show every state of a screen.
+package fake
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/workspace"
+)
+
+// Step is what one kind of question does.
+type Step struct {
+	Delay time.Duration // time until the answer, all requests included
+	Err   error
+	Hang  bool // no answer until the context ends
+	Deaf  bool // with Hang: not even then, only when Release is called
+	Panic string
+	Get   int64 // requests that it counts
+	List  int64
+	Bytes int64
+	Hops  int
+}
+
+// Workspace answers from its fields. Set them before use; a nil answer is
+// given as it is.
+type Workspace struct {
+	Address  string
+	IsRemote bool
+
+	InfoAnswer *engine.Info
+	BranchList []engine.Branch
+	Tables     *engine.Snapshot
+	Log        []engine.LogEntry
+	Chains     map[string]*engine.Versions
+	Layouts    map[string]*engine.Fragments
+	Page       func(table string, o engine.RowsOptions) *engine.RowPage
+
+	// Script says what the questions do, by method name; "" is for all others.
+	Script map[string]Step
+
+	mu       sync.Mutex
+	asked    map[string]int
+	closed   int
+	released chan struct{}
+}
+
+// Release lets deaf questions return.
+func (w *Workspace) Release() {
+	ch := w.gate()
+	close(ch)
+}
+
+func (w *Workspace) gate() chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.released == nil {
+		w.released = make(chan struct{})
+	}
+	return w.released
+}
+
+// Asked is how often a method was called.
+func (w *Workspace) Asked(method string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked[method]
+}
+
+// Closed is how often Close was called.
+func (w *Workspace) Closed() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.closed
+}
+
+// Set changes the step of a method while the program runs.
+func (w *Workspace) Set(method string, s Step) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.Script == nil {
+		w.Script = map[string]Step{}
+	}
+	w.Script[method] = s
+}
+
+func (w *Workspace) step(ctx context.Context, method string) error {
+	w.mu.Lock()
+	if w.asked == nil {
+		w.asked = map[string]int{}
+	}
+	w.asked[method]++
+	s, ok := w.Script[method]
+	if !ok {
+		s = w.Script[""]
+	}
+	w.mu.Unlock()
+	end := begin(ctx, s)
+	defer end()
+	if s.Panic != "" {
+		panic(s.Panic)
+	}
+	if s.Hang && s.Deaf {
+		<-w.gate()
+		return ctx.Err()
+	}
+	if s.Hang {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if s.Delay > 0 {
+		select {
+		case <-time.After(s.Delay):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return s.Err
+}
+
+func answer[T any](ctx context.Context, w *Workspace, method string, v T) (T, error) {
+	if err := w.step(ctx, method); err != nil {
+		var none T
+		return none, err
+	}
+	return v, nil
+}
+
+// URI implements workspace.Workspace.
+func (w *Workspace) URI() string { return w.Address }
+
+// Remote implements workspace.Workspace.
+func (w *Workspace) Remote() bool { return w.IsRemote }
+
+// Info implements workspace.Workspace.
+func (w *Workspace) Info(ctx context.Context, _ engine.At) (*engine.Info, error) {
+	return answer(ctx, w, "Info", w.InfoAnswer)
+}
+
+// Branches implements workspace.Workspace.
+func (w *Workspace) Branches(ctx context.Context) ([]engine.Branch, error) {
+	return answer(ctx, w, "Branches", w.BranchList)
+}
+
+// BranchNames implements workspace.Workspace.
+func (w *Workspace) BranchNames(ctx context.Context) ([]string, error) {
+	var names []string
+	for _, b := range w.BranchList {
+		names = append(names, b.Name)
+	}
+	return answer(ctx, w, "BranchNames", names)
+}
+
+// Snapshot implements workspace.Workspace.
+func (w *Workspace) Snapshot(ctx context.Context, _ engine.At) (*engine.Snapshot, error) {
+	return answer(ctx, w, "Snapshot", w.Tables)
+}
+
+// History implements workspace.Workspace.
+func (w *Workspace) History(ctx context.Context, limit int) ([]engine.LogEntry, error) {
+	log := w.Log
+	if limit > 0 && len(log) > limit {
+		log = log[:limit]
+	}
+	return answer(ctx, w, "History", log)
+}
+
+// Versions implements workspace.Workspace.
+func (w *Workspace) Versions(ctx context.Context, table, _ string, o engine.VersionsOptions) (*engine.Versions, error) {
+	method := "Versions"
+	if o.Details {
+		method = "Details"
+	}
+	v := w.Chains[table]
+	if v == nil {
+		return answer(ctx, w, method, v)
+	}
+	cut := *v
+	cut.Versions = append([]engine.Version(nil), v.Versions...)
+	if o.Limit > 0 && len(cut.Versions) > o.Limit {
+		cut.Versions = cut.Versions[:o.Limit]
+	}
+	for i := range cut.Versions {
+		x := &cut.Versions[i]
+		if !o.Details {
+			x.Operation, x.Rows, x.Fragments, x.Transaction, x.Writer = "", nil, nil, "", ""
+		}
+		if !o.Holders {
+			x.HeldBy = []engine.Holder{}
+		}
+	}
+	return answer(ctx, w, method, &cut)
+}
+
+// Fragments implements workspace.Workspace.
+func (w *Workspace) Fragments(ctx context.Context, table string, _ engine.At) (*engine.Fragments, error) {
+	return answer(ctx, w, "Fragments", w.Layouts[table])
+}
+
+// Rows implements workspace.Workspace.
+func (w *Workspace) Rows(ctx context.Context, table string, _ engine.At, o engine.RowsOptions) (*engine.RowPage, error) {
+	var page *engine.RowPage
+	if w.Page != nil {
+		page = w.Page(table, o)
+	}
+	return answer(ctx, w, "Rows", page)
+}
+
+// Close implements workspace.Workspace.
+func (w *Workspace) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed++
+	return nil
+}
+
+// meter counts what the steps say.
+type meter struct {
+	mu sync.Mutex
+	r  workspace.Reading
+}
+
+type scopeKey struct{}
+
+type scope struct {
+	m     *meter
+	outer *scope
+}
+
+// Scope implements workspace.Workspace.
+func (w *Workspace) Scope(ctx context.Context) (context.Context, workspace.Meter) {
+	outer, _ := ctx.Value(scopeKey{}).(*scope)
+	m := &meter{}
+	return context.WithValue(ctx, scopeKey{}, &scope{m, outer}), m
+}
+
+// Sample implements workspace.Meter.
+func (m *meter) Sample() workspace.Reading {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.r
+}
+
+// begin counts the requests of a step as in flight; the returned function ends
+// them.
+func begin(ctx context.Context, s Step) func() {
+	n := int(s.Get + s.List)
+	each := func(f func(*workspace.Reading)) {
+		for sc, _ := ctx.Value(scopeKey{}).(*scope); sc != nil; sc = sc.outer {
+			sc.m.mu.Lock()
+			f(&sc.m.r)
+			sc.m.mu.Unlock()
+		}
+	}
+	each(func(r *workspace.Reading) { r.InFlight += n })
+	return func() {
+		each(func(r *workspace.Reading) {
+			r.InFlight -= n
+			r.Get += s.Get
+			r.List += s.List
+			r.BytesRead += s.Bytes
+			r.Hops = max(r.Hops, s.Hops)
+			if s.Err != nil {
+				r.Failed++
+			}
+		})
+	}
+}
+
+var _ workspace.Workspace = (*Workspace)(nil)
