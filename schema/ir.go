@@ -1,14 +1,19 @@
 package schema
 
+import "slices"
+
 // IR is the accepted schema with identities, _schema.ir.json.
 type IR struct {
-	Version    uint32
-	Domain     string
-	NextID     uint64
-	Interfaces []Type
-	Nodes      []Type
-	Edges      []Type
+	Version    uint64 // 2
+	Domain     string // ULID of the graph's identity domain
+	NextID     uint64 // next unused identity
+	Interfaces []Type // by name
+	Nodes      []Type // by name
+	Edges      []Type // by name
 }
+
+// IRVersion is the only ir_version that is understood.
+const IRVersion = 2
 
 // Kind of a type.
 type Kind uint8
@@ -26,15 +31,18 @@ func (k Kind) String() string { return [...]string{"interface", "node", "edge"}[
 type Type struct {
 	Kind        Kind
 	Name        string
-	ID          uint64
-	Incarnation uint64  // 0 for interfaces
-	From, To    TypeRef // edges
-	Card        Card    // edges
-	Annotations []Annotation
-	Implements  []TypeRef // nodes
-	Properties  []Property
-	Constraints []Constraint
+	ID          uint64       // type_id, the stable table id of nodes and edges
+	Incarnation uint64       // table_incarnation_id; 0 for interfaces
+	From, To    TypeRef      // edges
+	Card        Card         // edges
+	Annotations []Annotation // nodes, edges
+	Implements  []TypeRef    // nodes
+	Properties  []Property   // by name
+	Constraints []Constraint // nodes, edges
 }
+
+// Alias is the table's name in `__manifest`: node:Port.
+func (t *Type) Alias() string { return t.Kind.String() + ":" + t.Name }
 
 // TypeRef points at a type.
 type TypeRef struct {
@@ -42,23 +50,25 @@ type TypeRef struct {
 	Name string
 }
 
-// Card is an edge type's cardinality: Max nil = unbounded.
+// Card is how many edges of a type a source node may have.
 type Card struct {
-	Min uint32
-	Max *uint32
+	Min uint64
+	Max *uint64 // nil = unbounded
 }
 
-// Annotation is @name(value, k="v").
+// Annotation is @name(value, k="v"). The typed ones (key, unique, index, embed,
+// rename_from) are never among them.
 type Annotation struct {
 	Name   string
 	Value  *string
-	Kwargs [][2]string // sorted by key
+	Kwargs [][2]string // name and value, sorted by name
 }
 
-// Scalar is a base type.
+// Scalar is a base type: String, Bool, I32, I64, U32, U64, F32, F64, Date,
+// DateTime, Blob, or Vector with its dimension.
 type Scalar struct {
-	Name string // String, Bool, I32 … Blob, Vector
-	Dim  uint32 // of a Vector
+	Name string
+	Dim  uint64 // of a Vector
 }
 
 // PropType is the type of a property.
@@ -66,7 +76,7 @@ type PropType struct {
 	Scalar   Scalar
 	Nullable bool
 	List     bool
-	Enum     []string // nil = not an enum
+	Enum     []string // allowed values, sorted; nil = not an enum
 }
 
 // PropRef points at a property.
@@ -83,10 +93,10 @@ type Property struct {
 	ID          uint64
 	Type        PropType
 	Annotations []Annotation
-	Constraints []string // subset of key, unique, index in that order
+	Constraints []string // subset of key, unique, index, in that order
 	Embed       *Embed
-	Declared    bool // declared_directly
-	Satisfies   []PropRef
+	Declared    bool      // written in the body, not injected by an interface
+	Satisfies   []PropRef // interface properties that it fulfils
 }
 
 // Embed is @embed(src, model=…).
@@ -95,51 +105,87 @@ type Embed struct {
 	Model  *string
 }
 
-// Constraint is a type-level constraint.
+// Constraint is a constraint of a type.
 type Constraint struct {
 	Kind     string     // key, unique, index, range, check
-	Fields   []FieldRef // one for range and check
-	Min, Max *Bound
-	Pattern  string
+	Fields   []FieldRef // exactly one for range and check
+	Min, Max *Bound     // range
+	Pattern  string     // check
 }
 
-// FieldRef is a property or a system column.
+// FieldRef is a property, or a system column when Prop is nil.
 type FieldRef struct {
 	Prop        *PropRef
-	Role        string // id, src, dst when Prop is nil
+	Role        string // id, src, dst
 	TableID     uint64
 	TableName   string
 	Incarnation uint64
 }
 
-// Bound is an end of a range.
+// Name of the column that is meant.
+func (f FieldRef) Name() string {
+	if f.Prop != nil {
+		return f.Prop.Name
+	}
+	return f.Role
+}
+
+// Bound is an end of a range, inclusive.
 type Bound struct {
 	IsFloat bool
 	Int     int64
 	Float   float64
 }
 
-// Columns are the columns of a node or edge table in order: id, (src, dst),
-// then properties by name.
-type Column struct {
-	Name     string
-	Type     string // as .pg spells it: String, [I32], Vector(8), enum(a, b)
-	Arrow    string // utf8, int32 … as the Lance logical type
-	Nullable bool
-	Prop     *Property // nil for id, src, dst
+// kinds returns the lists of types in canonical order.
+func (ir *IR) kinds() [3][]Type { return [3][]Type{ir.Interfaces, ir.Nodes, ir.Edges} }
+
+// Type finds a type by kind and name.
+func (ir *IR) Type(kind Kind, name string) (*Type, bool) {
+	types := ir.kinds()[kind%3]
+	i := slices.IndexFunc(types, func(t Type) bool { return t.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &types[i], true
 }
 
-// Type finds a node or edge type.
-func (ir *IR) Type(kind Kind, name string) (*Type, bool) { return nil, false }
+// Table finds the node or edge type of a table by identity.
+func (ir *IR) Table(id, incarnation uint64) (*Type, bool) {
+	for _, types := range [][]Type{ir.Nodes, ir.Edges} {
+		for i := range types {
+			if types[i].ID == id && types[i].Incarnation == incarnation {
+				return &types[i], true
+			}
+		}
+	}
+	return nil, false
+}
 
-// Columns of a node or edge type.
-func (t *Type) Columns() []Column { return nil }
+// Property finds a property by name.
+func (t *Type) Property(name string) (*Property, bool) {
+	i := slices.IndexFunc(t.Properties, func(p Property) bool { return p.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &t.Properties[i], true
+}
 
-// Key are the names of the properties of the type's key, nil when it has none.
-func (t *Type) Key() []string { return nil }
-
-// Spell is the type as .pg spells it, without '?'.
-func (p PropType) Spell() string { return "" }
-
-// Spell is the constraint as .pg spells it: @unique(a, b).
-func (c Constraint) Spell() string { return "" }
+// Key are the properties of the type's key in the order in which they make the
+// id (by property id), nil when it has none.
+func (t *Type) Key() []PropRef {
+	for _, c := range t.Constraints {
+		if c.Kind != "key" {
+			continue
+		}
+		var key []PropRef
+		for _, f := range c.Fields {
+			if f.Prop != nil {
+				key = append(key, *f.Prop)
+			}
+		}
+		slices.SortFunc(key, func(a, b PropRef) int { return int(min(max(int64(a.ID)-int64(b.ID), -1), 1)) })
+		return key
+	}
+	return nil
+}
