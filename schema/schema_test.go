@@ -399,8 +399,6 @@ func TestByteFlips(t *testing.T) {
 
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(example), []byte(exampleMarker))
-	files := fixture(f)
-	f.Add(files[IRKey], files[StateKey])
 	f.Fuzz(func(t *testing.T, ir, marker []byte) {
 		c := Load(map[string]File{SourceKey: {}, IRKey: {Data: ir}, StateKey: {Data: marker}}, Published{})
 		if c.IR == nil {
