@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/cli/out"
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/theme"
+)
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitFindings    = 3
+	exitRefused     = 6
+	exitInterrupted = 130
+)
+
+// usageError: the command line cannot be understood. Nothing was done.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// findingsError: the verb did its work and printed what is wrong.
+type findingsError struct{ count int }
+
+func (e *findingsError) Error() string {
+	if e.count == 1 {
+		return "one problem found"
+	}
+	return fmt.Sprintf("%d problems found", e.count)
+}
+
+// timeoutError: --timeout ended the run.
+type timeoutError struct{ after time.Duration }
+
+func (e *timeoutError) Error() string {
+	return fmt.Sprintf("gave up after %s, as --timeout says; nothing was written", e.after)
+}
+
+// exitCode is the exit code of a run that ended with err.
+func exitCode(ctx context.Context, err error) int {
+	var (
+		usage    *usageError
+		asked    *engine.UsageError
+		findings *findingsError
+	)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &findings):
+		return exitFindings
+	case errors.As(err, &usage), errors.As(err, &asked):
+		return exitUsage
+	case errors.Is(err, context.Canceled), ctx.Err() != nil:
+		return exitInterrupted
+	case errors.Is(err, blob.ErrReadOnly):
+		return exitRefused
+	}
+	return exitError
+}
+
+// report says on stderr why a run failed.
+func (e *Env) report(ctx context.Context, err error) {
+	text := err.Error()
+	var findings *findingsError
+	switch {
+	case errors.As(err, &findings):
+		return // said on stdout already
+	case exitCode(ctx, err) == exitInterrupted:
+		text = "interrupted; nothing was written"
+	}
+	th := e.theme(e.Stderr, false)
+	fmt.Fprintf(e.Stderr, "%s %s\n", th.Paint(theme.Bad, "error:"), out.Clean(text+hint(err)))
+}
+
+// hint is the next safe step where the error itself does not name one.
+func hint(err error) string {
+	var (
+		notGraph *engine.NotAGraphError
+		op       *blob.OpError
+	)
+	switch {
+	case errors.As(err, &notGraph):
+		return hintNotAGraph(notGraph)
+	case errors.Is(err, blob.ErrPermission) && errors.As(err, &op):
+		return "; check the rights and the credentials of this store (`omnideck info` says which were used)"
+	case errors.Is(err, blob.ErrUnavailable):
+		return "; check the address and the network, then run the same command again: looking changes nothing"
+	}
+	return ""
+}
+
+func hintNotAGraph(e *engine.NotAGraphError) string {
+	switch {
+	case e.Hint != "":
+		return ""
+	case e.Kind == "lance":
+		return "; look at it with `omnideck lance info PATH`"
+	}
+	return "; check the address"
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/omnideck/omnideck/cli/out"
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/lance"
+)
+
+func lanceVersionsVerb() *verb {
+	return &verb{
+		name: "lance versions", place: onDataset, flags: []string{"branch", "limit", "ndjson"},
+		short:   "The version chain of a dataset, newest first",
+		example: "lance versions demo:__manifest --limit 5",
+		run: onLance(func(ctx context.Context, c *call, d *dataset) error {
+			v, err := d.versions(ctx)
+			if err != nil {
+				return err
+			}
+			if c.boolean("ndjson") {
+				return lines(c, slices.Values(v.Versions))
+			}
+			return c.own(v, func(t *out.Text) { printVersions(t, v) })
+		}),
+	}
+}
+
+// versions lists the chain and reads the manifests of the versions told. One
+// that cannot be read is told with why.
+func (d *dataset) versions(ctx context.Context) (*engine.Versions, error) {
+	if d.key != "" {
+		return nil, usagef("%s is one data file: it has no versions", d.c.uri)
+	}
+	branch := d.c.text("branch")
+	chain, err := lance.Versions(ctx, d.store, d.root, lance.ListOptions{Branch: branch})
+	if err != nil {
+		return nil, err
+	}
+	if len(chain.Versions) == 0 {
+		return nil, &engine.NotFoundError{What: "dataset", Name: d.c.uri, Where: "on branch " + mainOr(branch)}
+	}
+	v := &engine.Versions{Table: d.c.uri, Branch: mainOr(branch), Versions: []engine.Version{}, Count: len(chain.Versions), ListPages: chain.Pages, Findings: []engine.Finding{}}
+	v.Head, v.Published, v.Oldest = chain.Versions[0].Version, chain.Versions[0].Version, chain.Versions[len(chain.Versions)-1].Version
+	for _, x := range chain.Versions {
+		v.Bytes += x.Size
+	}
+	for _, f := range chain.Findings {
+		v.Findings = append(v.Findings, engine.Finding{ID: f.ID, Severity: engine.Severity(f.Severity), Title: f.Text, Evidence: []engine.Evidence{}})
+	}
+	told := chain.Versions
+	if n := d.c.integer("limit"); n > 0 {
+		told = told[:min(n, len(told))]
+	}
+	i := 0
+	for s, err := range lance.ReadVersions(ctx, d.store, d.root, told, d.options()) {
+		v.Versions = append(v.Versions, tellVersion(ctx, told[i], s, err))
+		i++
+	}
+	return v, ctx.Err()
+}
+
+// tellVersion is one version by its manifest, or by its name and why the
+// manifest cannot be read.
+func tellVersion(ctx context.Context, x lance.ChainVersion, s *lance.Snapshot, err error) engine.Version {
+	v := engine.Version{Version: x.Version, CreatedAt: x.ModTime, ManifestBytes: x.Size, Key: x.Key, HeldBy: []engine.Holder{}}
+	if err != nil {
+		v.Problem = err.Error()
+		return v
+	}
+	m := s.Manifest()
+	if !m.Timestamp.IsZero() {
+		v.CreatedAt = m.Timestamp
+	}
+	if rows, known := s.CountRows(); known {
+		v.Rows = &rows
+	}
+	n := len(m.Fragments)
+	v.Fragments = &n
+	v.Writer = strings.TrimSpace(m.Writer.Library + " " + m.Writer.Version)
+	tx, err := s.Transaction(ctx)
+	switch {
+	case err != nil:
+		v.Problem = err.Error()
+	case tx != nil:
+		v.Operation, v.Transaction = tx.Operation.Name, tx.UUID
+	}
+	return v
+}

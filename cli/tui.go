@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/omnideck/omnideck/cli/operator"
+	"github.com/omnideck/omnideck/cost"
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui"
+	"github.com/omnideck/omnideck/tui/screen"
+	"github.com/omnideck/omnideck/tui/workspace"
+)
+
+// workstation opens the terminal workstation on the addressed graph, or on the
+// picker when none is.
+func workstation(ctx context.Context, c *call) error {
+	c.session = true
+	ledger, err := openLedger()
+	if err != nil {
+		c.warn("%v; this run leaves no line in it", err)
+	}
+	o := tui.Options{
+		URI: c.uri, Input: c.env.Stdin, Output: c.env.Stdout, Env: c.env.Environ, Now: c.env.Now,
+		Open: func(ctx context.Context, uri string) (workspace.Workspace, error) {
+			uri, err := c.op.Resolve(operator.Address{URI: uri}, c.env.Getenv)
+			if err != nil {
+				return nil, err
+			}
+			eo, err := c.engineOptions(uri)
+			if err != nil {
+				return nil, err
+			}
+			return workspace.Open(ctx, uri, workspace.Options{Engine: eo, Ledger: ledger})
+		},
+		Recents: func(context.Context) ([]screen.Recent, error) { return lately(ledger) },
+	}
+	if c.plain() {
+		o.Theme = "mono"
+	}
+	return tui.Run(ctx, o)
+}
+
+// recentGraphs is how many graphs the picker offers.
+const recentGraphs = 20
+
+// lately are the graphs that were opened here, newest first, as the ledger
+// tells; the embedded one is not among them.
+func lately(ledger *cost.Ledger) ([]screen.Recent, error) {
+	if ledger == nil {
+		return nil, nil
+	}
+	all, err := ledger.Read(0, func(e cost.Entry) bool { return e.Outcome == "ok" && e.URI != demoURI })
+	if err != nil {
+		return nil, err
+	}
+	var found []screen.Recent
+	for _, e := range slices.Backward(all) {
+		known := slices.ContainsFunc(found, func(r screen.Recent) bool { return r.URI == e.URI })
+		if !known && len(found) < recentGraphs {
+			found = append(found, screen.Recent{URI: e.URI, Last: e.At})
+		}
+	}
+	return found, nil
+}
+
+// engineOptions are the options with which a verb opens a graph: for looking
+// only.
+func (c *call) engineOptions(uri string) (engine.Options, error) {
+	o := engine.Options{
+		Meter: c.meter, Concurrency: c.integer("concurrency"), Clock: c.env.Now, NoCache: c.boolean("no-cache"), ReadOnly: true,
+	}
+	if uri == demoURI {
+		store, err := demoStore()
+		if err != nil {
+			return o, err
+		}
+		o.Store = store
+	}
+	return o, nil
+}

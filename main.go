@@ -1,0 +1,10 @@
+// Omnideck is a terminal workstation and a set of verbs for OmniGraph graphs.
+package main
+
+import (
+	"os"
+
+	"github.com/omnideck/omnideck/cli"
+)
+
+func main() { os.Exit(cli.Main()) }
