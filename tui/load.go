@@ -66,7 +66,7 @@ func (m *model) takeOpened(msg openedMsg) tea.Cmd {
 		return nil
 	}
 	m.ws = msg.ws
-	m.env.Remote = m.ws.Remote()
+	m.env.Remote, m.env.Address = m.ws.Remote(), m.ws.URI()
 	m.wsCtx, m.all = m.ws.Scope(m.ctx)
 	var cmds []tea.Cmd
 	for _, w := range waiting {
@@ -216,7 +216,6 @@ func (m *model) tick() tea.Cmd {
 func (m *model) takeTick() tea.Cmd {
 	m.ticking = false
 	m.sample()
-	m.spin++
 	m.dirty = true
 	return m.tick()
 }

@@ -215,7 +215,7 @@ func (m *model) look(at engine.At) tea.Cmd {
 // choose opens a graph from the picker.
 func (m *model) choose(uri string) tea.Cmd {
 	m.leave(m.top())
-	m.env.URI, m.env.At, m.env.Data = uri, engine.At{}, screen.NewSession()
+	m.env.URI, m.env.Address, m.env.At, m.env.Data = uri, uri, engine.At{}, screen.NewSession()
 	v := m.newVisit(screen.NewOverview())
 	m.roots = map[action.ID]*visit{action.Overview: v}
 	m.stack = []*visit{v}

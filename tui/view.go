@@ -56,8 +56,8 @@ func (m *model) frame() []string {
 	out := []string{m.header(w)}
 	bodyHeight := h - 3
 	if h >= tallFrom {
-		out = append(out, m.crumbs(w))
-		bodyHeight--
+		out = append(out, m.crumbs(w), part.Rule(m.env.Theme, "", w))
+		bodyHeight -= 2
 	}
 	out = append(out, m.body(w, bodyHeight)...)
 	return append(out, m.status(w), m.keys(w))
@@ -78,7 +78,7 @@ func (m *model) notice(w, h int) []string {
 }
 
 func (m *model) name() string {
-	uri := strings.TrimRight(m.env.URI, "/")
+	uri := strings.TrimRight(m.env.Address, "/")
 	if uri == "" || strings.HasSuffix(uri, ":") {
 		return uri
 	}
@@ -86,7 +86,7 @@ func (m *model) name() string {
 }
 
 func (m *model) header(w int) string {
-	hd := part.Header{Name: m.name(), URI: m.env.URI, Remote: m.env.Remote, Busy: m.busy(), Frame: m.spin}
+	hd := part.Header{Name: m.name(), URI: m.env.Address, Remote: m.env.Remote}
 	if m.picking() {
 		hd.Name = "omnideck"
 		return hd.Render(m.env.Theme, w)
@@ -101,7 +101,7 @@ func (m *model) header(w int) string {
 	}
 	switch since := m.waitingSince(); {
 	case !since.IsZero():
-		hd.Age = part.Elapsed(m.env.Now.Sub(since))
+		hd.Age = "reading " + part.Elapsed(m.env.Now.Sub(since))
 	case m.opening:
 		hd.Age = "opening"
 	default:
@@ -155,20 +155,44 @@ func (m *model) nextAge() time.Time {
 	return due
 }
 
+// crumbs is the line of a tall window that names the screens, and the way to
+// where one is.
 func (m *model) crumbs(w int) string {
 	t := m.env.Theme
 	spans := []part.Span{part.S(" ")}
+	first := m.stack[0]
+	for i, id := range []action.ID{action.Overview, action.Branches, action.Commits, action.Tables, action.Versions} {
+		if m.picking() {
+			break
+		}
+		a := action.Get(id)
+		here := m.roots[id] == first
+		spans = append(spans, part.R(theme.Muted, a.Key()+" "))
+		if here {
+			spans = append(spans, part.R(theme.Chip, " "+a.Title+" "))
+		} else {
+			spans = append(spans, part.S(" "+a.Title+" "))
+		}
+		if i < 4 {
+			spans = append(spans, part.S(" "))
+		}
+	}
 	for i, v := range m.stack {
-		if i > 0 {
-			spans = append(spans, part.R(theme.Muted, " "+t.Glyph.Pointer+" "))
+		if i == 0 && m.isRoot(v) {
+			continue
 		}
-		role := theme.Muted
-		if i == len(m.stack)-1 {
-			role = theme.Accent
-		}
-		spans = append(spans, part.R(role, part.Clean(v.screen.Title(), t.Glyph)))
+		spans = append(spans, part.R(theme.Muted, " "+t.Glyph.Pointer+" "), part.R(theme.Accent, part.Clean(v.screen.Title(), t.Glyph)))
 	}
 	return part.Line(t, w, spans...)
+}
+
+func (m *model) isRoot(v *visit) bool {
+	for _, r := range m.roots {
+		if r == v {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *model) showsNav() bool { return m.w >= navFrom && m.h >= minHeight && !m.picking() }
@@ -217,9 +241,15 @@ func (m *model) keys(w int) string {
 			if a.Footer != place || !(a.In(c.Screen) || a.In(action.Lists) || a.In(action.Global)) {
 				continue
 			}
-			if why := a.Why(c); why == "" || a.In(c.Screen) {
-				hints = append(hints, part.Hint{Key: a.Key(), Title: a.Title, Why: why})
+			why := a.Why(c)
+			if why != "" && !a.In(c.Screen) || a.ID == action.Leave && c.Deep {
+				continue
 			}
+			key := a.Key()
+			if a.Pair != "" {
+				key = a.Pair
+			}
+			hints = append(hints, part.Hint{Key: key, Title: a.Title, Why: why})
 		}
 	}
 	if !m.picking() {

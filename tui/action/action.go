@@ -25,6 +25,7 @@ type Action struct {
 	Keys   []string // as Bubble Tea spells them; the first is shown. One is a plain key
 	Show   string   // how the keys are written where they are shown; "" = Keys[0]
 	Footer int      // place in the footer, 1 first; 0 = not there
+	Pair   string   // keys shown in the footer when they stand for two actions
 	Writes bool     // opens the planner of a write
 	// Enabled says why the action cannot be used now, "" when it can. nil: always.
 	Enabled func(Context) string

@@ -48,8 +48,8 @@ func TestWhy(t *testing.T) {
 	if got := Get(Back).Why(Context{}); got == "" {
 		t.Error("back on the first screen is not refused")
 	}
-	if a, ok := Find(OnTable, "d"); !ok || a.ID != Decode {
-		t.Errorf("d on a table is %v", a.ID)
+	if a, ok := Find(OnVersions, "d"); !ok || a.ID != Decode {
+		t.Errorf("d on versions is %v", a.ID)
 	}
 	if _, ok := Find(OnOverview, "d"); ok {
 		t.Error("d on the overview means something")

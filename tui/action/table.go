@@ -34,18 +34,19 @@ const (
 
 // Names of the screens, which are scopes of the table.
 const (
-	OnPicker   = "picker"
-	OnOverview = "overview"
-	OnBranches = "branches"
-	OnCommits  = "commits"
-	OnTables   = "tables"
-	OnTable    = "table"
-	OnVersions = "versions"
-	OnFinding  = "finding"
+	OnPicker    = "picker"
+	OnOverview  = "overview"
+	OnBranches  = "branches"
+	OnCommits   = "commits"
+	OnTables    = "tables"
+	OnFragments = "fragments"
+	OnRows      = "rows"
+	OnVersions  = "versions"
+	OnFinding   = "finding"
 )
 
 // Screens lists the names of all screens.
-var Screens = []string{OnPicker, OnOverview, OnBranches, OnCommits, OnTables, OnTable, OnVersions, OnFinding}
+var Screens = []string{OnPicker, OnOverview, OnBranches, OnCommits, OnTables, OnFragments, OnVersions, OnRows, OnFinding}
 
 // Table is every action. The order is that of the help sheet.
 var Table = []Action{
@@ -53,18 +54,18 @@ var Table = []Action{
 		Enabled: func(c Context) string { return unless(c.Openable, "nothing to open") }},
 	{ID: LookAt, Title: "look at it", Help: "look at the selected branch on every screen", Scopes: []string{OnBranches}, Keys: []string{"b"}, Footer: 2,
 		Enabled: func(c Context) string { return unless(c.Items > 0, "no branch") }},
-	{ID: Decode, Title: "all operations", Help: "read every manifest: operation, rows and fragments of each version", Scopes: []string{OnVersions, OnTable}, Keys: []string{"d"}, Footer: 5,
+	{ID: Decode, Title: "all operations", Help: "read every manifest: operation, rows and fragments of each version", Scopes: []string{OnVersions}, Keys: []string{"d"}, Footer: 5,
 		Enabled: func(c Context) string { return unless(c.Truncated, "nothing left to read") }},
 	{ID: Address, Title: "other address", Help: "type the address of a graph", Scopes: []string{OnPicker}, Keys: []string{"a", "/"}, Footer: 2},
 	{ID: Flip, Title: "detail", Help: "go between list and detail", Scopes: []string{Lists}, Keys: []string{"tab"}, Footer: 3,
 		Enabled: func(c Context) string { return unless(c.Detail, "no detail") }},
 	{ID: PrevTab, Title: "previous tab", Help: "previous tab", Scopes: []string{Lists}, Keys: []string{"h", "left"}, Show: "h left",
 		Enabled: func(c Context) string { return unless(c.Tabs, "no tabs") }},
-	{ID: NextTab, Title: "tabs", Help: "next tab", Scopes: []string{Lists}, Keys: []string{"l", "right"}, Show: "l right",
+	{ID: NextTab, Title: "tabs", Help: "next tab", Scopes: []string{Lists}, Keys: []string{"l", "right"}, Show: "l right", Pair: "h l", Footer: 4,
 		Enabled: func(c Context) string { return unless(c.Tabs, "no tabs") }},
-	{ID: PrevCol, Title: "columns left", Help: "columns to the left", Scopes: []string{OnTable}, Keys: []string{"<", "shift+left"},
+	{ID: PrevCol, Title: "columns left", Help: "columns to the left", Scopes: []string{OnRows}, Keys: []string{"<", "shift+left"},
 		Enabled: func(c Context) string { return unless(c.Columns, "no columns") }},
-	{ID: NextCol, Title: "columns", Help: "columns to the right", Scopes: []string{OnTable}, Keys: []string{">", "shift+right"}, Show: "< >", Footer: 4,
+	{ID: NextCol, Title: "columns", Help: "columns to the right", Scopes: []string{OnRows}, Keys: []string{">", "shift+right"}, Pair: "< >", Footer: 5,
 		Enabled: func(c Context) string { return unless(c.Columns, "no columns") }},
 
 	{ID: Down, Title: "down", Help: "down", Scopes: []string{Lists}, Keys: []string{"j", "down"}, Show: "j down"},
@@ -83,9 +84,9 @@ var Table = []Action{
 	{ID: Versions, Title: "versions", Help: "version chain of __manifest", Keys: []string{"5"}, Scopes: []string{Global}, Enabled: needsGraph},
 	{ID: Back, Title: "back", Help: "go back", Scopes: []string{Global}, Keys: []string{"esc", "backspace"}, Footer: 6,
 		Enabled: func(c Context) string { return unless(c.Deep, "this is the first screen") }},
-	{ID: Reload, Title: "reload", Help: "load this screen again", Scopes: []string{Global}, Keys: []string{"r"}, Footer: 7},
+	{ID: Reload, Title: "reload", Help: "load this screen again", Scopes: []string{Global}, Keys: []string{"r"}, Footer: 8},
 	{ID: Scope, Title: "meter scope", Help: "meter in the status line: screen, last operation, since start", Scopes: []string{Global}, Keys: []string{"m"}},
-	{ID: Help, Title: "help", Help: "this sheet", Scopes: []string{Global}, Keys: []string{"?"}, Footer: 8},
+	{ID: Help, Title: "help", Help: "this sheet", Scopes: []string{Global}, Keys: []string{"?"}, Footer: 7},
 	{ID: Interrupt, Title: "cancel", Help: "cancel what is loading; twice within 2 s, quit", Scopes: []string{Global}, Keys: []string{"ctrl+c"}, Show: "^c"},
 	{ID: Leave, Title: "quit", Help: "go back, from the first screen leave the program", Scopes: []string{Global}, Keys: []string{"q"}, Footer: 9},
 }

@@ -14,8 +14,6 @@ type Header struct {
 	Worst  Span   // chip of the worst finding, "" = none or not read
 	Remote bool   // drawn as RO
 	Age    string // of what is shown, or how long it has been loading
-	Busy   bool
-	Frame  int // of the sign that something is loading
 }
 
 // Render draws the header.
@@ -38,12 +36,8 @@ func (h Header) Render(t *theme.Theme, w int) string {
 	if h.Remote {
 		right = append(right, S("  "), R(theme.Chip, " RO "))
 	}
-	age := h.Age
-	if h.Busy {
-		age = g.Spin[h.Frame%len(g.Spin)] + " " + age
-	}
-	if age != "" {
-		right = append(right, R(theme.Muted, "  "+age))
+	if h.Age != "" {
+		right = append(right, R(theme.Muted, "  "+h.Age))
 	}
 	right = append(right, S(" "))
 	if room := w - SpanWidth(left) - SpanWidth(right) - 3; h.URI != "" && room >= 8 {

@@ -38,6 +38,14 @@ func (d *Doc) Text(role theme.Role, text string) *Doc {
 	return d
 }
 
+// Indent adds a paragraph that begins n cells further right.
+func (d *Doc) Indent(n int, text string) *Doc {
+	for _, l := range Wrap(Clean(text, d.t.Glyph), d.w-2-n) {
+		d.lines = append(d.lines, Line(d.t, d.w, S(spaces(n+1)), S(l)))
+	}
+	return d
+}
+
 // docLabel is the width of the names of facts.
 const docLabel = 14
 

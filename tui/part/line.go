@@ -64,7 +64,7 @@ func Selected(t *theme.Theme, w int, role theme.Role, spans ...Span) string {
 	for _, s := range spans {
 		b.WriteString(s.Text)
 	}
-	return t.Paint(role, Pad(Cut(b.String(), w, t.Glyph.More), w))
+	return t.Paint(role, Pad(Cut(strings.TrimRight(b.String(), " "), w, t.Glyph.More), w))
 }
 
 // Sides is a line with spans at both ends. The left side gives way first.

@@ -107,7 +107,7 @@ func (b *Branches) table(e *Env, rows []treeRow) part.Table {
 	g := e.Theme.Glyph
 	return part.Table{
 		Columns: []part.Column{
-			{Title: "branch", Min: 12},
+			{Title: "branch", Min: 18},
 			{Title: "head"},
 			{Title: "version", Right: true, Drop: 4},
 			{Title: "ahead", Right: true, Drop: 2},
@@ -153,23 +153,31 @@ func orDash(dash bool, s string) string {
 	return s
 }
 
+const treeDepth = 6 // generations that are drawn
+
 // treeRow is a branch at its place in the tree.
 type treeRow struct {
 	engine.Branch
-	depth int
-	last  bool
+	lines []bool // for each ancestor below the top, and for itself: more siblings follow
 }
 
 // lead draws the place in the tree, up to a depth that leaves room for names.
 func (r treeRow) lead(g theme.Glyphs) string {
-	if r.depth == 0 {
-		return ""
+	var b strings.Builder
+	shown := r.lines[max(0, len(r.lines)-treeDepth):]
+	for i, more := range shown {
+		switch {
+		case i < len(shown)-1 && more:
+			b.WriteString(g.V + " ")
+		case i < len(shown)-1:
+			b.WriteString("  ")
+		case more:
+			b.WriteString(g.TeeR + g.H)
+		default:
+			b.WriteString(g.BL + g.H)
+		}
 	}
-	s := strings.Repeat("  ", min(r.depth-1, 6))
-	if r.last {
-		return s + g.BL + g.H
-	}
-	return s + g.TeeR + g.H
+	return b.String()
 }
 
 // tree orders branches depth first, each below the one that it was made from.
@@ -193,8 +201,8 @@ func tree(branches []engine.Branch) []treeRow {
 	}
 	var out []treeRow
 	seen := map[string]bool{}
-	var walk func(parent string, depth int)
-	walk = func(parent string, depth int) {
+	var walk func(parent string, lines []bool)
+	walk = func(parent string, lines []bool) {
 		kids := children[parent]
 		slices.SortFunc(kids, func(a, b engine.Branch) int { return strings.Compare(a.Name, b.Name) })
 		for i, b := range kids {
@@ -202,15 +210,19 @@ func tree(branches []engine.Branch) []treeRow {
 				continue
 			}
 			seen[b.Name] = true
-			out = append(out, treeRow{b, depth, i == len(kids)-1})
-			walk(b.Name, depth+1)
+			here := lines
+			if parent != "" {
+				here = append(slices.Clone(lines), i < len(kids)-1)
+			}
+			out = append(out, treeRow{b, here})
+			walk(b.Name, here)
 		}
 	}
-	walk("", 0)
+	walk("", nil)
 	for _, b := range branches {
 		if !seen[b.Name] {
 			seen[b.Name] = true
-			out = append(out, treeRow{b, 0, true})
+			out = append(out, treeRow{b, nil})
 		}
 	}
 	return out

@@ -26,12 +26,14 @@ type chain struct {
 const firstManifests = 24
 
 func newChain(table string) *chain {
-	c := &chain{table: table, limit: firstManifests}
+	c := &chain{table: table, limit: firstManifests, split: split{share: 56}}
 	c.list.name, c.read.name = "versions", "operations"
 	return c
 }
 
 func (c *chain) label() string { return "versions" }
+
+func (c *chain) scope() string { return action.OnVersions }
 
 func (c *chain) start(e *Env) []Request {
 	var out []Request
@@ -192,16 +194,16 @@ func (c *chain) grid(e *Env, v *engine.Versions, rows []engine.Version) part.Tab
 	return part.Table{
 		Columns: []part.Column{
 			{Title: ""},
-			{Title: "version", Right: true}, {Title: "age", Right: true, Drop: 3}, {Title: "operation", Min: 8, Max: 18, Drop: 6},
-			{Title: "rows", Right: true, Drop: 2}, {Title: "fragments", Right: true, Drop: 4}, {Title: "manifest", Right: true, Drop: 5},
-			{Title: "held by", Min: 10, Drop: 1},
+			{Title: "version", Right: true}, {Title: "age", Right: true, Drop: 4}, {Title: "operation", Min: 10, Max: 18, Drop: 1},
+			{Title: "rows", Right: true, Drop: 3}, {Title: "change", Right: true, Drop: 6}, {Title: "fragments", Right: true, Drop: 7}, {Title: "manifest", Right: true, Drop: 5},
+			{Title: "held by", Min: 14, Drop: 2},
 		},
 		N: len(rows), Heading: true,
 		Row: func(i int) []part.Span {
 			r := rows[i]
 			return []part.Span{
 				c.gutter(e, v, r), part.S(part.Count(r.Version)), part.R(theme.Muted, part.Ago(e.Now, r.CreatedAt)), operation(e, r),
-				rowsCell(e, rows, i), fragmentsCell(e, rows, i), part.R(theme.Muted, part.Bytes(r.ManifestBytes)), heldCell(r.HeldBy, g),
+				rowsCell(r), changeCell(rows, i), fragmentsCell(e, rows, i), part.R(theme.Muted, part.Bytes(r.ManifestBytes)), heldCell(r.HeldBy, g),
 			}
 		},
 	}
@@ -233,20 +235,24 @@ func operation(e *Env, r engine.Version) part.Span {
 	return part.S(part.Clean(r.Operation, e.Theme.Glyph))
 }
 
-// rowsCell shows the rows, and the change against the version before when both
-// are known.
-func rowsCell(e *Env, rows []engine.Version, i int) part.Span {
-	r := rows[i]
+func rowsCell(r engine.Version) part.Span {
 	if r.Rows == nil {
 		return part.R(theme.Muted, "-")
 	}
-	s := part.Count(*r.Rows)
-	if i+1 < len(rows) && rows[i+1].Rows != nil {
-		if d := int64(*r.Rows) - int64(*rows[i+1].Rows); d != 0 {
-			s = "(" + signed(d) + ") " + s
-		}
+	return part.S(part.Count(*r.Rows))
+}
+
+// changeCell is the change of rows against the version before, when both are
+// known.
+func changeCell(rows []engine.Version, i int) part.Span {
+	if i+1 >= len(rows) || rows[i].Rows == nil || rows[i+1].Rows == nil {
+		return part.R(theme.Muted, "")
 	}
-	return part.S(s)
+	d := int64(*rows[i].Rows) - int64(*rows[i+1].Rows)
+	if d == 0 {
+		return part.R(theme.Muted, "-")
+	}
+	return part.S(signed(d))
 }
 
 func fragmentsCell(e *Env, rows []engine.Version, i int) part.Span {

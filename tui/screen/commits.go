@@ -72,7 +72,7 @@ type Commits struct {
 }
 
 // NewCommits makes the screen.
-func NewCommits() *Commits { return &Commits{} }
+func NewCommits() *Commits { return &Commits{split: split{share: 56}} }
 
 // Name implements Screen.
 func (c *Commits) Name() string { return action.OnCommits }
@@ -162,7 +162,7 @@ func (c *Commits) Render(e *Env, a Area) []string {
 func (c *Commits) renderList(e *Env, h *History, w, height int, focused bool) []string {
 	p := &e.Data.History
 	n := len(h.Entries)
-	facts := part.Count(n) + " of all branches"
+	facts := part.Count(n) + " on all branches"
 	if h.Truncated() {
 		facts = "newest " + part.Count(n) + ", older ones not read"
 	}
@@ -200,10 +200,10 @@ func (c *Commits) table(e *Env, h *History, height int) part.Table {
 		Columns: []part.Column{
 			{Title: "commit"},
 			{Title: "version", Right: true, Drop: 6},
-			{Title: "branch", Min: 6, Max: 24, Drop: 3},
-			{Title: "actor", Min: 5, Max: 18, Drop: 5},
+			{Title: "branch", Min: 10, Max: 24, Drop: 3},
+			{Title: "actor", Min: 8, Max: 18, Drop: 5},
 			{Title: "age", Right: true, Drop: 4},
-			{Title: "changed", Min: 12, Drop: 2},
+			{Title: "changed", Min: 16, Drop: 2},
 		},
 		N: len(h.Entries), LeadWidth: lead,
 		Lead: func(i int) []part.Span {

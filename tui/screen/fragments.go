@@ -28,6 +28,8 @@ func newFragments(table string) *fragments {
 
 func (f *fragments) label() string { return "fragments" }
 
+func (f *fragments) scope() string { return action.OnFragments }
+
 func (f *fragments) start(e *Env) []Request {
 	if f.data.wanted() {
 		return f.reload(e)

@@ -102,10 +102,6 @@ func (r *rows) heading(t *theme.Theme, page *engine.RowPage, cols []gridCol, w i
 		}
 		spans = append(spans, part.R(role, part.Pad(text, c.width)), part.S("  "))
 	}
-	left := len(page.Columns) - len(cols)
-	if !types && left > 0 {
-		return part.Sides(t, w, spans, []part.Span{part.R(theme.Muted, " "+part.Plural(left, "column", "columns")+" not shown ")})
-	}
 	return part.Line(t, w, spans...)
 }
 

@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"strings"
+
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
@@ -165,7 +167,7 @@ func (o *Overview) facts(e *Env, w int) []string {
 	info, ok := e.Data.Info.Get()
 	out := []string{title(e, w, "overview", "", &e.Data.Info)}
 	d := part.NewDoc(e.Theme, w)
-	d.Fact("address", e.URI)
+	d.Fact("address", e.Address)
 	if !ok {
 		return append(append(out, d.Window(d.Len(), new(int))...), absent(e, &e.Data.Info, w)...)
 	}
@@ -188,11 +190,12 @@ func (o *Overview) facts(e *Env, w int) []string {
 	if !m.Exact {
 		versions = "at least " + versions
 	}
-	d.Fact("__manifest", part.Plural(m.Fragments, "fragment", "fragments")+dot+versions+dot+part.Bytes(m.Bytes))
-	d.Fact("format", "internal schema "+part.Count(info.InternalSchemaVersion))
+	d.Fact("__manifest", part.Plural(m.Fragments, "fragment", "fragments")+dot+versions+dot+part.Bytes(m.Bytes)+dot+"schema "+part.Count(info.InternalSchemaVersion))
+	var store []string
 	for _, f := range info.Store {
-		d.Fact(f.Name, f.Value)
+		store = append(store, f.Name+" "+f.Value)
 	}
+	d.Fact("store", strings.Join(store, dot))
 	return append(out, d.Window(d.Len(), new(int))...)
 }
 

@@ -30,10 +30,12 @@ type rows struct {
 }
 
 func newRows(table string) *rows {
-	return &rows{table: table, pages: map[int]*Load[*engine.RowPage]{}}
+	return &rows{split: split{share: 62}, table: table, pages: map[int]*Load[*engine.RowPage]{}}
 }
 
 func (r *rows) label() string { return "rows" }
+
+func (r *rows) scope() string { return action.OnRows }
 
 func (r *rows) start(e *Env) []Request { return r.need(e) }
 
@@ -167,14 +169,6 @@ func (r *rows) render(e *Env, a Area) []string {
 		return list(a.W, a.H, true)
 	}
 	detail := func(w int) *part.Doc { return rowDoc(e, w, page, row) }
-	if a.Wide {
-		lw := a.W * 62 / 100
-		rw := a.W - lw - 1
-		if shown != r.shown {
-			r.shown, r.scroll = shown, 0
-		}
-		return part.Beside(e.Theme, list(lw, a.H, !r.onRight), detail(rw).Window(a.H, &r.scroll))
-	}
 	return r.split.render(e, a, shown, list, detail)
 }
 
@@ -200,7 +194,11 @@ func (r *rows) renderList(e *Env, w, h int, focused bool) []string {
 		}
 		return part.Fit(out, w, h)
 	}
-	out := []string{title(e, w, name, r.facts(e, h-3), state)}
+	facts := r.facts(h - 3)
+	if cols := r.columns(e, page, w, max(0, h-3)); r.total > 0 && len(cols) < len(page.Columns) {
+		facts += " " + t.Glyph.Dot + " " + part.Count(len(cols)) + " of " + part.Count(len(page.Columns)) + " columns"
+	}
+	out := []string{title(e, w, name, facts, state)}
 	if state != nil && state.Problem() != nil {
 		out = append(out, problem(e, state, w)...)
 	}
@@ -211,7 +209,7 @@ func (r *rows) renderList(e *Env, w, h int, focused bool) []string {
 }
 
 // facts says which rows of how many are shown, and how sure the total is.
-func (r *rows) facts(e *Env, window int) string {
+func (r *rows) facts(window int) string {
 	r.list.Fit(r.total, max(1, window))
 	from, to := r.list.Top+1, min(r.total, r.list.Top+max(1, window))
 	s := part.Count(from) + " to " + part.Count(to) + " of " + part.Count(r.total)
@@ -220,9 +218,6 @@ func (r *rows) facts(e *Env, window int) string {
 	}
 	if !r.ended {
 		s += " recorded"
-	}
-	if n := to - from + 1; n < r.total {
-		s += " " + e.Theme.Glyph.Dot + " truncated"
 	}
 	return s
 }
@@ -248,12 +243,12 @@ func rowDoc(e *Env, w int, page *engine.RowPage, row *engine.Row) *part.Doc {
 		d.Line(part.R(theme.Strong, part.Clean(name, e.Theme.Glyph)), part.R(theme.Muted, " "+part.Clean(typ, e.Theme.Glyph)))
 		switch {
 		case v.Kind == engine.CellNull:
-			d.Text(theme.Muted, "  "+e.Theme.Glyph.Null+" null")
+			d.Line(part.R(theme.Muted, "  "+e.Theme.Glyph.Null+" null"))
 		case v.Text == "":
-			d.Text(theme.Muted, "  (empty text)")
+			d.Line(part.R(theme.Muted, "  \"\" empty text"))
 		default:
 			for _, l := range strings.Split(v.Text, "\n") {
-				d.Text(theme.Text, l)
+				d.Indent(2, l)
 			}
 		}
 	}

@@ -25,12 +25,13 @@ import (
 
 // Env is what every screen may look at. The root sets it before each call.
 type Env struct {
-	Theme  *theme.Theme
-	Now    time.Time
-	URI    string
-	Remote bool
-	At     engine.At // what all screens show
-	Data   *Session
+	Theme   *theme.Theme
+	Now     time.Time
+	URI     string // as it was asked for
+	Address string // as the graph spells it
+	Remote  bool
+	At      engine.At // what all screens show
+	Data    *Session
 }
 
 // Branch is the branch that the screens show.
@@ -148,6 +149,7 @@ type split struct {
 	onRight bool // the detail has the focus
 	scroll  int  // first line of the detail
 	shown   string
+	share   int // of a wide area that the list takes, in percent; 0 = 46
 }
 
 // move handles the movement actions. It says whether the selection may have
@@ -212,7 +214,11 @@ func (s *split) render(e *Env, a Area, key string, list func(w, h int, focused b
 	t := e.Theme
 	switch {
 	case a.Wide:
-		lw := a.W * 46 / 100
+		share := s.share
+		if share == 0 {
+			share = 46
+		}
+		lw := a.W * share / 100
 		rw := a.W - lw - 1
 		return part.Beside(t, list(lw, a.H, !s.onRight), detail(rw).Window(a.H, &s.scroll))
 	case s.onRight:

@@ -8,6 +8,7 @@ import (
 // tab is one view of a table. It has the duties of a screen.
 type tab interface {
 	label() string
+	scope() string
 	start(*Env) []Request
 	reload(*Env) []Request
 	panes() []Pane
@@ -30,7 +31,7 @@ func NewTable(table string) *Table {
 }
 
 // Name implements Screen.
-func (s *Table) Name() string { return action.OnTable }
+func (s *Table) Name() string { return s.tabs[s.active].scope() }
 
 // Title implements Screen.
 func (s *Table) Title() string { return s.table }

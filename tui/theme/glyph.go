@@ -24,8 +24,7 @@ type Glyphs struct {
 	Cross     string
 	Eighths   [8]string // 1/8 … 8/8 of a cell, from the left
 	EighthsUp [8]string // 1/8 … 8/8 of a cell, from below
-	Spin      [4]string
-	Broken    string // a cluster whose width terminals disagree on, or a control character
+	Broken    string    // a cluster whose width terminals disagree on, or a control character
 }
 
 var unicodeGlyphs = Glyphs{
@@ -34,7 +33,6 @@ var unicodeGlyphs = Glyphs{
 	V: "│", H: "─", TL: "╭", TR: "╮", BL: "╰", BR: "╯", TeeR: "├", TeeL: "┤", Cross: "┼",
 	Eighths:   [8]string{"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"},
 	EighthsUp: [8]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
-	Spin:      [4]string{"-", "\\", "|", "/"},
 	Broken:    "\ufffd",
 }
 
@@ -44,7 +42,6 @@ var asciiGlyphs = Glyphs{
 	V: "|", H: "-", TL: ".", TR: ".", BL: "`", BR: "'", TeeR: "+", TeeL: "+", Cross: "+",
 	Eighths:   [8]string{" ", " ", " ", " ", "#", "#", "#", "#"},
 	EighthsUp: [8]string{"_", "_", ".", ".", "-", "=", "#", "#"},
-	Spin:      [4]string{"-", "\\", "|", "/"},
 	Broken:    "?",
 }
 
@@ -55,6 +52,5 @@ func (g Glyphs) All() []string {
 		g.V, g.H, g.TL, g.TR, g.BL, g.BR, g.TeeR, g.TeeL, g.Cross, g.Broken,
 	}
 	all = append(all, g.Eighths[:]...)
-	all = append(all, g.EighthsUp[:]...)
-	return append(all, g.Spin[:]...)
+	return append(all, g.EighthsUp[:]...)
 }

@@ -1,0 +1,184 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/workspace/fake"
+)
+
+var sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
+
+// places are the screens, and how each is reached when it is not a start.
+var places = []struct {
+	name, start string
+	keys        []string
+}{
+	{"overview", "overview", nil},
+	{"branches", "branches", nil},
+	{"commits", "commits", nil},
+	{"tables", "tables", nil},
+	{"versions", "versions", nil},
+	{"fragments", "node:Port", nil},
+	{"chain", "node:Port/versions", nil},
+	{"rows", "node:Port/rows", nil},
+	{"finding", "overview", []string{"g", "enter"}},
+	{"help", "tables", []string{"?"}},
+}
+
+var errDamaged = &engine.DamagedError{Object: "__manifest/_versions/18446744073709551478.manifest", Size: 12, Readable: 136, Hint: "omnideck verify says what else is damaged", Err: errors.New("shorter than a manifest can be")}
+
+// states are what a screen can be in.
+var states = []struct {
+	name string
+	make func(t *testing.T, o Options, w, h int) *bench
+}{
+	{"loading", func(t *testing.T, o Options, w, h int) *bench {
+		b := newBench(t, fake.Harbor(), o, w, h)
+		b.clock = b.clock.Add(1300 * time.Millisecond)
+		b.env.Now = b.clock
+		return b
+	}},
+	{"loaded", func(t *testing.T, o Options, w, h int) *bench { return settled(t, fake.Harbor(), o, w, h) }},
+	{"empty", func(t *testing.T, o Options, w, h int) *bench { return settled(t, fake.Empty(), o, w, h) }},
+	{"error", func(t *testing.T, o Options, w, h int) *bench {
+		ws := fake.Harbor()
+		ws.Script = map[string]fake.Step{"": {Err: errDamaged, Get: 2, Hops: 2}}
+		return settled(t, ws, o, w, h)
+	}},
+	{"stale", func(t *testing.T, o Options, w, h int) *bench {
+		ws := fake.Harbor()
+		b := settled(t, ws, o, w, h)
+		b.clock = b.clock.Add(7 * time.Minute)
+		ws.Script = map[string]fake.Step{"": {Err: errors.New("the store could not be reached: dial tcp 10.0.0.7:443: connection refused"), Get: 1, Hops: 1}}
+		b.keys("r")
+		return b
+	}},
+	{"busy", func(t *testing.T, o Options, w, h int) *bench {
+		ws := fake.Harbor()
+		b := settled(t, ws, o, w, h)
+		b.clock = b.clock.Add(90 * time.Second)
+		b.send(press("r"))
+		b.clock = b.clock.Add(2 * time.Second)
+		b.env.Now = b.clock
+		return b
+	}},
+	{"wide-names", func(t *testing.T, o Options, w, h int) *bench { return settled(t, wideNames(), o, w, h) }},
+}
+
+func settled(t *testing.T, ws *fake.Workspace, o Options, w, h int) *bench {
+	b := newBench(t, ws, o, w, h)
+	b.drain()
+	return b
+}
+
+// wideNames is the sample graph with names that are long, wide, hostile, or
+// measured differently by different terminals.
+func wideNames() *fake.Workspace {
+	ws := fake.Harbor()
+	long := "検査/とても長い名前の支店-with-a-name-that-goes-on-and-on-until-nobody-can-read-it"
+	odd := "a\x1b[31mred\x07\u202egnp👩‍👩‍👦⚠️é"
+	ws.Address = "s3://バケット/" + strings.Repeat("深い/", 20) + "港.omni"
+	ws.IsRemote = false
+	ws.BranchList[1].Name, ws.BranchList[2].Parent = long, long
+	ws.BranchList[0].NeededBy[0] = long
+	ws.BranchList[3].Name = odd
+	ws.InfoAnswer.Findings[1].Title = strings.Repeat("見つかったもの ", 12) + odd
+	for i := range ws.Log {
+		if i%4 == 0 {
+			ws.Log[i].Branch, ws.Log[i].Actor = &long, &odd
+		}
+	}
+	ws.Tables.Datasets[3].TypeName = "港Port" + strings.Repeat("長", 30)
+	ws.Tables.Datasets[1].TypeName = odd
+	page := ws.Page
+	ws.Page = func(table string, o engine.RowsOptions) *engine.RowPage {
+		p := page(table, o)
+		p.Columns[4] = "名前"
+		for i := range p.Rows {
+			p.Rows[i].Values[4].Text = "東京港" + strings.Repeat("の", i%20)
+			p.Rows[i].Values[5] = engine.Cell{Kind: engine.CellText, Text: odd}
+		}
+		return p
+	}
+	for _, f := range ws.Layouts {
+		f.Fragments[0].Files[0].Path = long + odd
+	}
+	return ws
+}
+
+// text is a frame without styles, lines cut at their last character.
+func text(lines []string) string {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(strings.TrimRight(ansi.Strip(l), " "))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// check asserts what holds for every frame: exactly h lines of exactly w
+// cells, by both ways of measuring.
+func check(t *testing.T, lines []string, w, h int) {
+	t.Helper()
+	if len(lines) != h {
+		t.Errorf("%d lines, want %d", len(lines), h)
+	}
+	for i, l := range lines {
+		if n := ansi.StringWidth(l); n != w {
+			t.Errorf("line %d has %d cells, want %d: %q", i, n, w, ansi.Strip(l))
+		}
+		if n := ansi.StringWidthWc(l); n != w {
+			t.Errorf("line %d has %d cells without graphemes, want %d: %q", i, n, w, ansi.Strip(l))
+		}
+	}
+}
+
+func TestViews(t *testing.T) {
+	for _, place := range places {
+		for _, size := range sizes {
+			for _, state := range states {
+				if place.name == "finding" && state.name != "loaded" && state.name != "wide-names" || place.name == "help" && state.name != "loaded" {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%dx%d/%s", place.name, size[0], size[1], state.name), func(t *testing.T) {
+					var out []string
+					synctest.Test(t, func(t *testing.T) {
+						uri := fake.Harbor().Address
+						b := state.make(t, Options{URI: uri, Screen: place.start}, size[0], size[1])
+						b.keys(place.keys...)
+						out = b.draw()
+						check(t, out, size[0], size[1])
+						b.stop()
+					})
+					golden.RequireEqual(t, []byte(text(out)))
+				})
+			}
+		}
+	}
+}
+
+func TestViewOfPicker(t *testing.T) {
+	for _, size := range sizes {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			var out []string
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, nil, Options{Recents: recents}, size[0], size[1])
+				b.drain()
+				b.keys("j", "a", "s", "3", ":", "/", "/", "x")
+				out = b.draw()
+				check(t, out, size[0], size[1])
+				b.stop()
+			})
+			golden.RequireEqual(t, []byte(text(out)))
+		})
+	}
+}
