@@ -1,17 +1,22 @@
-// Package sidecar reads recovery sidecars, `__recovery/{ULID}.json`: what a
-// writer put down before its first effect. Bytes to structs, no I/O.
 package sidecar
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"time"
+
+	"github.com/oklog/ulid/v2"
 )
 
 // Folder holds the sidecars below the graph's root; only names that end in
-// .json count.
-const Folder = "__recovery/"
+// Suffix count.
+const (
+	Folder = "__recovery/"
+	Suffix = ".json"
+)
 
-// Version is the newest schema_version that is understood.
+// Version is the schema_version that is understood.
 const Version = 9
 
 // Kind is the writer that left the sidecar.
@@ -27,53 +32,213 @@ const (
 	Optimize      Kind = "Optimize"
 )
 
-// Identity of a table.
-type Identity struct {
-	Table       uint64 `json:"stable_table_id"`
-	Incarnation uint64 `json:"table_incarnation_id"`
+// protocols are the member that a kind carries; Optimize carries none.
+var protocols = map[Kind]string{
+	Mutation: "protocol_v3", Load: "protocol_v3", BranchMerge: "protocol_v4", SchemaApply: "protocol_v7", EnsureIndices: "protocol_v8", Optimize: "",
 }
 
-// Pin is a table that the operation may move.
-type Pin struct {
-	Identity  Identity
-	Alias     string // table_key
-	Path      string // full URI as spelled by the writer
-	Expected  uint64
-	Planned   uint64  // post_commit_pin
-	Confirmed *uint64 // confirmed_version
-	Branch    string  // "" = main
-}
+// The phases: how far the writer came.
+const (
+	Armed            = "Armed"            // effects may have begun
+	EffectsConfirmed = "EffectsConfirmed" // every effect is done; the publish may be
+)
+
+// Identity of a table; both numbers are non-zero.
+type Identity struct{ Table, Incarnation uint64 }
+
+func (id Identity) String() string { return fmt.Sprintf("%016x:%016x", id.Table, id.Incarnation) }
 
 // Record is a sidecar.
 type Record struct {
 	SchemaVersion int
 	OperationID   string
-	StartedAt     time.Time
-	Branch        string // "" = main
+	StartedAt     time.Time // UTC, whole µs; zero when the text is no number of µs
+	Branch        string    // "" = main
 	Actor         *string
 	Kind          Kind
-	Pins          []Pin
-	CommitID      string // planned graph commit; "" for Optimize
+	Pins          []Pin  // in staging order
+	CommitID      string // commit that the operation makes; "" for Optimize
 	Phase         string // Armed, EffectsConfirmed; "" for Optimize
+	TargetIRHash  string // SchemaApply: the IR that it publishes
+	Plan          *Plan  // nil for Optimize
 }
 
-// Typed outcomes of Parse; ask with errors.Is.
-var (
-	ErrNewer   = errors.New("sidecar of a newer version")
-	ErrDamaged = errors.New("damaged sidecar")
-	ErrLegacy  = errors.New("sidecar of an older version")
+// Pin is a table that the operation may move.
+type Pin struct {
+	Identity  Identity
+	Alias     string  // node:Port
+	Path      string  // full URI as the writer spelled the root
+	Expected  uint64  // version published when it began
+	Planned   uint64  // first version that it makes
+	Confirmed *uint64 // version that it made; nil before confirmation
+	Branch    string  // "" = main
+}
+
+// Plan is the protocol of a kind.
+type Plan struct {
+	Authority   Authority
+	Lineage     Lineage
+	Rollback    string    // id of the commit that a roll-back would make
+	Outcomes    []Outcome // written before the first compensating restore
+	RollingBack bool      // Outcomes is there, even when empty
+	Effects     []Effect
+	Delta       Delta
+}
+
+// Authority is the state that the operation was planned against.
+type Authority struct {
+	Branch          []Fork  // identifier of the `__manifest` branch; empty for main
+	GraphHead       *string // commit of the graph_head row; nil = there was none
+	IdentityDomain  string
+	IRHash          string
+	IdentityVersion uint64
+}
+
+// Fork is one pair of a branch identifier.
+type Fork struct {
+	Version uint64
+	UUID    string
+}
+
+// Lineage is what the operation's commit will say.
+type Lineage struct {
+	Branch       string // "" = main
+	Actor        *string
+	MergedParent *string
+	CreatedAt    int64 // µs
+}
+
+// Outcome is what a roll-back does to one table.
+type Outcome struct {
+	Alias    string
+	From, To uint64
+}
+
+// Transaction identifies one Lance transaction.
+type Transaction struct {
+	ReadVersion uint64
+	UUID        string
+}
+
+// EffectKind is how an effect moves its table.
+type EffectKind string
+
+// The kinds of effects.
+const (
+	OneTransaction    EffectKind = ""                  // Mutation, Load, EnsureIndices
+	MultiCommitHead   EffectKind = "MultiCommitHead"   // BranchMerge: a chain of transactions
+	RefOnlyFork       EffectKind = "RefOnlyFork"       // BranchMerge: only a branch of the table
+	ExistingOverwrite EffectKind = "ExistingOverwrite" // SchemaApply
+	FirstTouchDataset EffectKind = "FirstTouchDataset" // SchemaApply: a new dataset
 )
 
-// Parse reads one sidecar. name is the object's name, with or without folder.
-// The record is non-nil as far as it could be read, also beside an error.
-func Parse(name string, data []byte) (*Record, []Problem, error) {
-	return nil, nil, errors.ErrUnsupported
+// Effect is one durable movement of a table.
+type Effect struct {
+	Identity         Identity
+	Alias            string
+	Kind             EffectKind
+	Planned          []Transaction // one, but for MultiCommitHead 1…1024 and RefOnlyFork none
+	Confirmed        *Transaction
+	ConfirmedVersion *uint64 // MultiCommitHead
+	Fork             *uint64 // version that a first touch of a branch forks from
+	ConfirmedBranch  []Fork  // identifier of the fork that was made
+	BranchConfirmed  bool    // ConfirmedBranch is there
 }
 
-// Problem is a shape rule that the record breaks.
-type Problem struct {
-	Rule string
-	Text string
+// Delta is what the publish changes in `__manifest`.
+type Delta struct {
+	Updates       []Slot
+	Registrations []Registration
+	Renames       []Rename
+	Tombstones    []Tombstone
 }
 
-func (p Problem) Error() string { return p.Rule + ": " + p.Text }
+// Slot is one table update, filled in at confirmation.
+type Slot struct {
+	Identity  Identity
+	Alias     string
+	Expected  uint64
+	Branch    string // "" = main
+	Confirmed *Output
+}
+
+// Output is the table version to publish.
+type Output struct {
+	Version      uint64
+	Branch       string // "" = main
+	Rows         uint64
+	ManifestPath string
+	ManifestSize *uint64
+	ETag         *string
+	NamingScheme *string
+}
+
+// Registration is a new table.
+type Registration struct {
+	Identity Identity
+	Alias    string
+	Location string // relative to the graph's root
+	Branch   string
+}
+
+// Rename gives a table another alias.
+type Rename struct {
+	Identity Identity
+	From     string // alias before
+	Expected uint64
+	Alias    string
+	Location string
+}
+
+// Tombstone ends a table.
+type Tombstone struct {
+	Identity Identity
+	Alias    string
+	Version  uint64
+}
+
+// The errors of Parse, to be asked for with errors.Is.
+var (
+	ErrDamaged = errors.New("damaged recovery record")
+	ErrNewer   = errors.New("recovery record of a newer version")
+	ErrLegacy  = errors.New("recovery record of an older version")
+)
+
+// ParseError says why a sidecar cannot be read in full. It wraps one of the
+// three errors above.
+type ParseError struct {
+	Name  string
+	Size  int // bytes
+	Found int
+	Class error
+	Err   error // what is wrong, for ErrDamaged
+}
+
+func (e *ParseError) Error() string {
+	switch e.Class {
+	case ErrNewer:
+		return fmt.Sprintf("%s is of version %d, this program knows up to %d: look and recover with a newer program; nothing was removed", e.Name, e.Found, Version)
+	case ErrLegacy:
+		return fmt.Sprintf("%s is of version %d, expected %d: an older release left it, which lacks the identities that recovery needs; review it before setting it aside", e.Name, e.Found, Version)
+	}
+	return fmt.Sprintf("%s (%d bytes) cannot be read as a recovery record: %v; it is neither ignored nor removed, writes are refused while it is there", e.Name, e.Size, e.Err)
+}
+
+func (e *ParseError) Unwrap() []error { return []error{e.Class, e.Err} }
+
+// IDTime is when the operation began by its id.
+func (r *Record) IDTime() (t time.Time, ok bool) {
+	id, err := ulid.ParseStrict(r.OperationID)
+	if err != nil {
+		return time.Time{}, false
+	}
+	return ulid.Time(id.Time()).UTC(), true
+}
+
+// stem is the operation id that a file name promises.
+func stem(name string) string {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	}
+	return strings.TrimSuffix(name, Suffix)
+}
