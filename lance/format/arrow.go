@@ -152,7 +152,7 @@ func (f *Field) leafType(text string) (arrow.DataType, error) {
 	switch head {
 	case "timestamp":
 		return f.timestamp(rest)
-	case "time32", "time64", "duration", "time":
+	case "time32", "time64", "duration":
 		return f.timeType(head, rest)
 	case "decimal":
 		return f.decimal(rest)

@@ -12,7 +12,7 @@ import (
 // the file in _transactions/ hold the same message, not always the same bytes.
 type Transaction struct {
 	ReadVersion uint64 // version that it was planned on; not always the one before
-	UUID        string
+	UUID        string // its identity; mostly a UUID with hyphens, but any text (OmniGraph's merges use others)
 	Tag         string
 	Properties  map[string]string
 	Operation   Operation
