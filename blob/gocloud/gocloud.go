@@ -15,8 +15,10 @@
 // # Names
 //
 // A key is appended to the root's prefix and is the object's name, literally.
-// Names that gocloud would rewrite (control characters) are refused. Objects
-// whose names are no keys (empty segments; the markers that consoles make for
+// Names that gocloud would rewrite are listed as they are, but refused when
+// asked for: control characters, "../" also as the end of a longer segment,
+// "__0x", bytes that are not UTF-8, and on azblob also \ " # % ?. Objects whose
+// names are no keys (empty segments; the markers that consoles make for
 // folders) are passed over in listings.
 //
 // # Outcome of a write
@@ -41,6 +43,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	cloud "gocloud.dev/blob"
 
@@ -63,6 +66,11 @@ type Driver struct {
 	Facts func() []blob.Fact
 	// Close releases connections.
 	Close func()
+	// MaxBackoff bounds the wait before a create-only write is sent again.
+	MaxBackoff time.Duration
+
+	// Rewritten lists characters that gocloud escapes on this kind of store.
+	Rewritten string
 
 	URL            string // of the root, without '/' at its end
 	Scheme         string
@@ -71,13 +79,10 @@ type Driver struct {
 }
 
 // Store is a bucket, or a part of one, behind the contract.
-type Store struct {
-	d     Driver
-	sleep func(ctx context.Context, d time.Duration) error
-}
+type Store struct{ d Driver }
 
 // New wraps a driver whose HTTP client uses a Transport.
-func New(d Driver) *Store { return &Store{d: d, sleep: sleep} }
+func New(d Driver) *Store { return &Store{d} }
 
 // Properties of the bucket.
 func (s *Store) Properties() blob.Properties {
@@ -99,12 +104,15 @@ func (s *Store) name(key string) (string, error) {
 	if err := blob.CheckKey(key); err != nil {
 		return "", err
 	}
-	return s.d.Prefix + key, plain(key)
+	return s.d.Prefix + key, s.literal(s.d.Prefix + key)
 }
 
-func plain(key string) error {
-	if i := strings.IndexFunc(key, func(r rune) bool { return r < ' ' }); i >= 0 {
-		return fmt.Errorf("%w %q: buckets are not asked for names with control characters", blob.ErrKey, key)
+// literal refuses a name that gocloud would send in other letters.
+func (s *Store) literal(name string) error {
+	bad := func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune(s.d.Rewritten, r) }
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, bad) || strings.Contains(name, "../") || strings.Contains(name, "__0x") {
+		return fmt.Errorf("%w: %s stores are not asked for %q, because the name would be sent in other letters",
+			blob.ErrKey, s.d.Scheme, name)
 	}
 	return nil
 }
@@ -186,8 +194,9 @@ func (s *Store) PutIfAbsent(ctx context.Context, key string, data []byte) (blob.
 				"nothing was stored", blob.ErrUnavailable, conflicts)
 			break
 		}
-		wait := time.Duration(25<<attempt) * time.Millisecond // 50, 100, 200, 400 ms, half of it random
-		err = s.sleep(ctx, wait/2+rand.N(wait/2))
+		// 50, 100, 200, 400 ms, half of it random
+		wait := min(time.Duration(25<<attempt)*time.Millisecond, s.d.MaxBackoff)
+		err = sleep(ctx, wait/2+rand.N(wait/2+1))
 	}
 	return a, s.fail(blob.OpPut, key, err)
 }

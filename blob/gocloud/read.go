@@ -104,7 +104,7 @@ func (s *Store) List(ctx context.Context, opts blob.ListOptions) iter.Seq2[blob.
 	pages := func(yield func(blob.Entry, error) bool) {
 		_, _, err := blob.SplitPrefix(opts.Prefix)
 		if err == nil {
-			err = plain(opts.Prefix)
+			err = s.literal(s.d.Prefix + opts.Prefix)
 		}
 		token := cloud.FirstPageToken
 		for err == nil && len(token) > 0 {

@@ -50,12 +50,15 @@ type Options struct {
 	Getenv func(string) (string, bool)
 	// Connections is the number of requests expected in flight.
 	Connections int
-	// MaxBackoff bounds the wait between the SDK's attempts; 0 = 5 s.
+	// MaxBackoff bounds the wait between attempts; 0 = 5 s.
 	MaxBackoff time.Duration
 }
 
 // Open returns the store at bucket and prefix ("" or without '/' at its ends).
 func Open(ctx context.Context, bucket, prefix string, opts Options) (*gocloud.Store, error) {
+	if opts.MaxBackoff <= 0 {
+		opts.MaxBackoff = 5 * time.Second
+	}
 	fail := func(err error) (*gocloud.Store, error) {
 		return nil, fmt.Errorf("open s3://%s/%s: %w", bucket, prefix, err)
 	}
@@ -83,6 +86,8 @@ func Open(ctx context.Context, bucket, prefix string, opts Options) (*gocloud.St
 		ETag:   func(h http.Header) string { return h.Get("ETag") },
 		Facts:  set.facts,
 		Close:  transport.CloseIdleConnections,
+
+		MaxBackoff: opts.MaxBackoff,
 	}
 	if prefix != "" {
 		d.URL += "/" + prefix
@@ -119,11 +124,6 @@ func (s *settings) client(opts Options) (*s3.Client, *http.Transport) {
 		// A redirect means the wrong region or endpoint: it is reported.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	backoff := opts.MaxBackoff
-	if backoff == 0 {
-		backoff = 5 * time.Second
-	}
-	attempts := s.attempts
 	return s3.NewFromConfig(s.cfg, func(o *s3.Options) {
 		o.BaseEndpoint, o.UsePathStyle = s.base, s.pathStyle
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
@@ -131,7 +131,7 @@ func (s *settings) client(opts Options) (*s3.Client, *http.Transport) {
 		o.DisableLogOutputChecksumValidationSkipped = true
 		o.Logger = logging.Nop{}
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
-			o.MaxAttempts, o.MaxBackoff, o.RateLimiter = attempts, backoff, ratelimit.None
+			o.MaxAttempts, o.MaxBackoff, o.RateLimiter = s.attempts, opts.MaxBackoff, ratelimit.None
 		})
 	}), transport
 }
