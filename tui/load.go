@@ -201,6 +201,21 @@ func (m *model) busy() bool {
 	return false
 }
 
+// after sends a message later, unless the program ends before.
+func (m *model) after(d time.Duration, msg tea.Msg) tea.Cmd {
+	ctx := m.ctx
+	return func() tea.Msg {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return msg
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
 const tickEvery = 100 * time.Millisecond
 
 // tick samples the counters while something is in flight, and only then.
@@ -209,7 +224,7 @@ func (m *model) tick() tea.Cmd {
 		return nil
 	}
 	m.ticking = true
-	return tea.Tick(tickEvery, func(time.Time) tea.Msg { return tickMsg{} })
+	return m.after(tickEvery, tickMsg{})
 }
 
 // takeTick redraws what moves: counters, the time that is waited, the sign.
@@ -252,5 +267,5 @@ func (m *model) age() tea.Cmd {
 		return nil
 	}
 	m.ageDue = due
-	return tea.Tick(due.Sub(m.env.Now), func(time.Time) tea.Msg { return ageMsg{} })
+	return m.after(due.Sub(m.env.Now), ageMsg{})
 }

@@ -272,5 +272,5 @@ func (m *model) interrupt() tea.Cmd {
 func (m *model) say(text string) tea.Cmd {
 	m.note = part.Clean(text, m.env.Theme.Glyph)
 	m.noteEnd = m.env.Now.Add(noteTime)
-	return tea.Tick(noteTime, func(time.Time) tea.Msg { return noteMsg{} })
+	return m.after(noteTime, noteMsg{})
 }

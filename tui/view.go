@@ -225,13 +225,16 @@ func (m *model) status(w int) string {
 	}
 	line := part.Meter{
 		Get: r.Get, Head: r.Head, List: r.List, Put: r.Put, Delete: r.Delete, Bytes: r.BytesRead + r.BytesWritten,
-		Hops: r.Hops, InFlight: r.InFlight, Failed: r.Failed, Retries: r.Retries, Scope: scope, Note: m.note,
+		Hops: r.Hops, InFlight: r.InFlight, Failed: r.Failed, Retries: r.Retries, Scope: scope,
 	}
 	return line.Render(m.env.Theme, w)
 }
 
 func (m *model) keys(w int) string {
 	c := m.context()
+	if m.note != "" {
+		return part.Line(m.env.Theme, w, part.S(" "), part.R(theme.Accent, m.note))
+	}
 	if len(m.overlays) > 0 {
 		return part.Keys(m.env.Theme, nil, w)
 	}

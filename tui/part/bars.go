@@ -53,7 +53,6 @@ type Meter struct {
 	Hops, InFlight               int
 	Failed, Retries              int64
 	Scope                        string
-	Note                         string // said instead of the right half for a moment
 }
 
 // Render draws the status line. Counts of writes that are not zero are shown
@@ -89,9 +88,6 @@ func (m Meter) Render(t *theme.Theme, w int) string {
 		left = append(left, dot, R(theme.Bad, Count(m.Failed)+" failed"))
 	}
 	right := []Span{S(" "), R(theme.Muted, m.Scope), S(" ")}
-	if m.Note != "" {
-		right = []Span{S(" "), R(theme.Accent, Cut(m.Note, max(12, w-SpanWidth(left)-2), g.More)), S(" ")}
-	}
 	return Sides(t, w, left, right)
 }
 

@@ -11,12 +11,13 @@ type List struct {
 	Key      string // key of the selected item; "" = none chosen yet
 	window   int    // rows of the last frame
 	widths   []int  // widest cells seen, per column
+	moved    bool   // the user chose; before, the first item is selected whatever comes
 }
 
 // Move selects another item, d away, of n.
 func (l *List) Move(d, n int) {
 	l.Sel = min(max(0, l.Sel+d), max(0, n-1))
-	l.Key = ""
+	l.Key, l.moved = "", true
 }
 
 // Page moves by a window, or by half of one.
@@ -43,7 +44,7 @@ func (l *List) Settle(n int, key func(i int) string) {
 		}
 	}
 	l.Sel = min(max(0, l.Sel), max(0, n-1))
-	if key != nil && n > 0 {
+	if key != nil && n > 0 && l.moved {
 		l.Key = key(l.Sel)
 	}
 }

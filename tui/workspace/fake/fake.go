@@ -129,6 +129,15 @@ func answer[T any](ctx context.Context, w *Workspace, method string, v T) (T, er
 	return v, nil
 }
 
+// missing is the answer about a table that the script does not know.
+func missing[T any](ctx context.Context, w *Workspace, method, table string) (T, error) {
+	var none T
+	if err := w.step(ctx, method); err != nil {
+		return none, err
+	}
+	return none, &engine.NotFoundError{What: "table", Name: table}
+}
+
 // URI implements workspace.Workspace.
 func (w *Workspace) URI() string { return w.Address }
 
@@ -176,7 +185,7 @@ func (w *Workspace) Versions(ctx context.Context, table, _ string, o engine.Vers
 	}
 	v := w.Chains[table]
 	if v == nil {
-		return answer(ctx, w, method, v)
+		return missing[*engine.Versions](ctx, w, method, table)
 	}
 	cut := *v
 	cut.Versions = append([]engine.Version(nil), v.Versions...)
@@ -197,7 +206,11 @@ func (w *Workspace) Versions(ctx context.Context, table, _ string, o engine.Vers
 
 // Fragments implements workspace.Workspace.
 func (w *Workspace) Fragments(ctx context.Context, table string, _ engine.At) (*engine.Fragments, error) {
-	return answer(ctx, w, "Fragments", w.Layouts[table])
+	v := w.Layouts[table]
+	if v == nil {
+		return missing[*engine.Fragments](ctx, w, "Fragments", table)
+	}
+	return answer(ctx, w, "Fragments", v)
 }
 
 // Rows implements workspace.Workspace.

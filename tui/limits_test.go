@@ -1,0 +1,279 @@
+package tui
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/action"
+	"github.com/omnideck/omnideck/tui/harness"
+	"github.com/omnideck/omnideck/tui/theme"
+	"github.com/omnideck/omnideck/tui/workspace/fake"
+)
+
+// TestEverySize draws every screen in every width from 20 to 220 and every
+// height from 5 to 70, in a pattern that meets each width with heights from
+// all over the range, and each height with many widths.
+func TestEverySize(t *testing.T) {
+	for _, place := range places {
+		for _, ws := range []*fake.Workspace{fake.Harbor(), wideNames()} {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, ws, Options{URI: ws.Address, Screen: place.start}, 80, 24)
+				b.drain()
+				b.keys(place.keys...)
+				for w := 20; w <= 220; w++ {
+					for k := range 3 {
+						h := 5 + (w*7+k*23)%66
+						checkSize(t, b, place.name, w, h)
+					}
+				}
+				b.stop()
+			})
+		}
+	}
+}
+
+func checkSize(t *testing.T, b *bench, place string, w, h int) {
+	t.Helper()
+	b.w, b.h = w, h
+	lines := b.draw()
+	ok := len(lines) == h
+	for _, l := range lines {
+		ok = ok && ansi.StringWidth(l) == w && ansi.StringWidthWc(l) == w
+	}
+	all := ansi.Strip(strings.Join(lines, "\n"))
+	if !ok {
+		t.Fatalf("%s at %dx%d is not %d lines of %d cells:\n%s", place, w, h, h, w, all)
+	}
+	if !strings.Contains(all, "GET ") {
+		t.Fatalf("%s at %dx%d has no status line:\n%s", place, w, h, all)
+	}
+	if (w < minWidth || h < minHeight) != strings.Contains(strings.Join(strings.Fields(all), ""), "omnideckneeds60x15") {
+		t.Fatalf("%s at %dx%d: notice shown or missing wrongly:\n%s", place, w, h, all)
+	}
+}
+
+// TestGlyphs: what is drawn around the data is ASCII or a glyph of the theme,
+// and ASCII alone in ASCII mode.
+func TestGlyphs(t *testing.T) {
+	for _, ascii := range []bool{false, true} {
+		allowed := map[rune]bool{}
+		th, err := theme.New("mono", theme.Unknown, ascii)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range th.Glyph.All() {
+			for _, r := range g {
+				allowed[r] = true
+			}
+		}
+		for _, place := range places {
+			for _, state := range states {
+				if state.name == "wide-names" {
+					continue
+				}
+				synctest.Test(t, func(t *testing.T) {
+					b := state.make(t, Options{URI: fake.Harbor().Address, Screen: place.start, ASCII: ascii}, 200, 60)
+					b.keys(place.keys...)
+					for _, r := range ansi.Strip(strings.Join(b.draw(), "")) {
+						if r > 0x7e && (ascii || !allowed[r]) {
+							t.Errorf("%s, %s, ascii %v: draws %q", place.name, state.name, ascii, r)
+							break
+						}
+					}
+					b.stop()
+				})
+			}
+		}
+	}
+}
+
+// keyNames is everything that can be pressed: all keys of the table, and some
+// that mean nothing.
+func keyNames() []string {
+	names := []string{"x", "Z", "M", "O", "C", "X", "delete", "ctrl+x", ":", "/", "é", "日"}
+	for _, a := range action.Table {
+		for _, k := range a.Keys {
+			if k != "q" && k != "ctrl+c" && k != " " {
+				names = append(names, k)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// TestRandomKeys walks through the program with keys, answers, failures and
+// sizes in any order: every frame is whole, and nothing panics.
+func TestRandomKeys(t *testing.T) {
+	names := keyNames()
+	for seed := range uint64(4) {
+		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			ws := wideNames()
+			b := newBench(t, ws, Options{URI: ws.Address}, 80, 24)
+			for i := range 1500 {
+				switch rng.IntN(12) {
+				case 0:
+					b.send(tea.WindowSizeMsg{Width: 1 + rng.IntN(220), Height: 1 + rng.IntN(70)})
+				case 1, 2, 3:
+					b.drain()
+				case 4:
+					ws.Set("", fake.Step{Err: errDamaged})
+				case 5:
+					ws.Set("", fake.Step{Get: 1})
+					b.clock = b.clock.Add(time.Duration(rng.IntN(100)) * time.Minute)
+				default:
+					b.send(press(names[rng.IntN(len(names))]))
+				}
+				if lines := b.draw(); len(lines) != b.h || b.crash != nil {
+					t.Fatalf("seed %d, step %d: %d lines of %d, crash %v", seed, i, len(lines), b.h, b.crash)
+				}
+			}
+			b.drain()
+			b.stop()
+		})
+	}
+}
+
+// million is a history as long as none that was seen yet.
+func million() *fake.Workspace {
+	ws := fake.Harbor()
+	base := ws.Log
+	log := make([]engine.LogEntry, 0, 1_000_000)
+	branch, actor := "review/ports", "ana"
+	ids := make([]string, 1_000_001)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("01KD8W3Q4Y8ZT5V6M2B%07d", 9_000_000-i)
+	}
+	for i := range 1_000_000 {
+		e := engine.LogEntry{Commit: engine.Commit{ID: ids[i], ManifestVersion: uint64(1_000_000 - i), Actor: &actor, CreatedAt: fake.Epoch.UnixMicro() - int64(i)*60_000_000}}
+		e.Parent, e.Changed = &ids[i+1], base[i%len(base)].Changed
+		if i%12 == 3 {
+			e.MergedParent = &ids[min(i+1+i%7, 1_000_000)]
+		}
+		if i%5 == 1 {
+			e.Branch = &branch
+		}
+		log = append(log, e)
+	}
+	ws.Log = log
+	return ws
+}
+
+// TestKeyToFrameWithAMillionCommits measures from a key to the finished frame
+// at 200x60. The budget is 16 ms at the 99th percentile; the bound leaves room
+// for a loaded machine.
+func TestKeyToFrameWithAMillionCommits(t *testing.T) {
+	ws := million()
+	var b *bench
+	synctest.Test(t, func(t *testing.T) {
+		b = newBench(t, ws, Options{URI: ws.Address, Screen: "commits", Theme: "ansi16"}, 200, 60)
+		b.drain()
+		b.keys("G")
+		b.stop()
+	})
+	h, ok := b.env.Data.History.Get()
+	if !ok || len(h.Entries) != 1_000_000 {
+		t.Fatal("the million commits are not loaded")
+	}
+	keys := []string{"k", "k", "pgup", "ctrl+u", "j", "g", "j", "pgdown", "tab", "j", "tab", "end", "k", "home", "G", "ctrl+u"}
+	var took []time.Duration
+	for i := range 600 {
+		msg := press(keys[i%len(keys)])
+		begin := time.Now()
+		b.Update(msg)
+		v := b.View()
+		took = append(took, time.Since(begin))
+		if !strings.Contains(v.Content, "commits") {
+			t.Fatal("the frame does not show the commits")
+		}
+	}
+	slices.Sort(took)
+	p99 := took[len(took)*99/100]
+	t.Logf("key to frame, 200x60, 1 000 000 commits: p50 %v, p99 %v, max %v", took[len(took)/2], p99, took[len(took)-1])
+	if p99 > 50*time.Millisecond {
+		t.Errorf("p99 is %v, the budget is 16 ms", p99)
+	}
+}
+
+// TestFirstFrameIsQuick measures from the start of the program to the first
+// frame on the output, with a store that never answers.
+func TestFirstFrameIsQuick(t *testing.T) {
+	best := time.Hour
+	for range 5 {
+		ws := fake.Harbor()
+		ws.Script = map[string]fake.Step{"": {Hang: true}}
+		out := &lockedBuffer{mark: "overview"}
+		begin := time.Now()
+		p, m, err := program(t.Context(), Options{
+			URI: ws.Address, Open: opens(ws), Output: out, NoInput: true, Width: 80, Height: 24, Env: []string{"TERM=xterm-256color"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { _, err := p.Run(); done <- err }()
+		tick := time.NewTicker(time.Millisecond)
+		for out.seen().IsZero() && time.Since(begin) < 5*time.Second {
+			<-tick.C
+		}
+		tick.Stop()
+		if out.seen().IsZero() {
+			t.Fatal("no frame within five seconds")
+		}
+		best = min(best, out.seen().Sub(begin))
+		p.Quit()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		m.stop()
+	}
+	t.Logf("first frame after %v", best)
+	if best > 100*time.Millisecond {
+		t.Errorf("the first frame took %v, the budget is 30 ms", best)
+	}
+}
+
+// TestQuittingNeverWaits quits while 64 questions hang that do not even hear
+// that they are cancelled.
+func TestQuittingNeverWaits(t *testing.T) {
+	ws := fake.Harbor()
+	ws.Script = map[string]fake.Step{"": {Hang: true, Deaf: true, Get: 1}}
+	out := &lockedBuffer{mark: "overview"}
+	p, m, err := program(t.Context(), Options{
+		URI: ws.Address, Open: opens(ws), Output: out, NoInput: true, Width: 80, Height: 24, Env: []string{"TERM=xterm-256color"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { _, err := p.Run(); m.stop(); done <- err }()
+	asked := func() int {
+		n := 0
+		for _, method := range []string{"Info", "BranchNames", "Snapshot", "Branches", "History", "Versions", "Details"} {
+			n += ws.Asked(method)
+		}
+		return n
+	}
+	for i := 0; asked() < 64; i++ {
+		p.Send(harness.Press(string(rune('1' + i%5))))
+	}
+	begin := time.Now()
+	p.Send(harness.Press("q"))
+	err = <-done
+	took := time.Since(begin)
+	t.Logf("quit after %v with %d questions hanging", took, asked())
+	if err != nil || took > 200*time.Millisecond {
+		t.Errorf("quitting took %v, %v; the budget is 200 ms", took, err)
+	}
+	ws.Release()
+}
