@@ -1,9 +1,7 @@
 package lance
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"sort"
 	"sync"
 
@@ -55,9 +53,7 @@ func (x *rowIndex) build(ctx context.Context, s *Snapshot) error {
 			at += to - from
 		}
 	}
-	slices.SortFunc(runs, func(a, b idRun) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.frag, b.frag))
-	})
+	sortRuns(runs)
 	tops := make([]uint64, len(runs))
 	top := uint64(0)
 	for i, r := range runs {
