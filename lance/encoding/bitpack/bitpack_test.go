@@ -243,3 +243,14 @@ func benchmarkUnpack[T Word](width int) func(*testing.B) {
 		b.ReportMetric(float64(b.N)*groups*Group/b.Elapsed().Seconds()/1e9, "Gvalues/s")
 	}
 }
+
+func TestBits16(t *testing.T) {
+	values := sample[uint16](Group, 1)
+	for word, bits := range Bits16(Append(nil, values, 1)) {
+		for i := range 64 {
+			if uint16(bits>>i)&1 != values[64*word+i] {
+				t.Fatalf("value %d is wrong", 64*word+i)
+			}
+		}
+	}
+}

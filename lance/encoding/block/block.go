@@ -87,6 +87,8 @@ func newNode(enc *enc21pb.CompressiveEncoding, depth int) (*Decoder, error) {
 		}
 		scheme := general.Scheme(node.General.GetCompression().GetScheme())
 		return &Decoder{kind: General, bits: inner.bits, scheme: scheme, inner: inner}, nil
+	case *enc21pb.CompressiveEncoding_FixedSizeList:
+		return nil, corrupt.Unsupported("block", "fixed-size lists")
 	case nil:
 		return nil, corrupt.Unsupported("block", "an encoding without a known node")
 	default:

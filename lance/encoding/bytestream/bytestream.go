@@ -6,6 +6,7 @@
 package bytestream
 
 import (
+	"encoding/binary"
 	"unsafe"
 
 	"github.com/omnideck/omnideck/lance/encoding/corrupt"
@@ -21,7 +22,19 @@ func Join[T Word](dst []T, src []byte) error {
 	if len(src) != n*size {
 		return corrupt.New("byte stream split", "as many streams of bytes as a value has", "%d bytes for %d values of %d", len(src), n, size)
 	}
-	for i := range dst {
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		var eight [8]uint64
+		for j := range size {
+			eight[j] = binary.LittleEndian.Uint64(src[j*n+i:])
+		}
+		if size == 4 {
+			join4(dst[i:i+8], &eight)
+		} else {
+			join8(dst[i:i+8], &eight)
+		}
+	}
+	for ; i < n; i++ {
 		var v T
 		for j := range size {
 			v |= T(src[j*n+i]) << (8 * j)
@@ -29,4 +42,43 @@ func Join[T Word](dst []T, src []byte) error {
 		dst[i] = v
 	}
 	return nil
+}
+
+// join4 turns four streams of eight bytes into eight values: bytes are
+// exchanged across the diagonal, first in blocks of two, then singly, which
+// leaves value j in the lower and value j+4 in the upper half of word j.
+func join4[T Word](dst []T, s *[8]uint64) {
+	dst = dst[:8]
+	swap(&s[0], &s[2], 16, 0x0000ffff0000ffff)
+	swap(&s[1], &s[3], 16, 0x0000ffff0000ffff)
+	swap(&s[0], &s[1], 8, 0x00ff00ff00ff00ff)
+	swap(&s[2], &s[3], 8, 0x00ff00ff00ff00ff)
+	for j := range 4 {
+		dst[j], dst[j+4] = T(s[j]&0xffffffff), T(s[j]>>32)
+	}
+}
+
+// join8 turns eight streams of eight bytes into eight values.
+func join8[T Word](dst []T, s *[8]uint64) {
+	dst = dst[:8]
+	for j := range 4 {
+		swap(&s[j], &s[j+4], 32, 0x00000000ffffffff)
+	}
+	for j := 0; j < 8; j += 4 {
+		swap(&s[j], &s[j+2], 16, 0x0000ffff0000ffff)
+		swap(&s[j+1], &s[j+3], 16, 0x0000ffff0000ffff)
+	}
+	for j := 0; j < 8; j += 2 {
+		swap(&s[j], &s[j+1], 8, 0x00ff00ff00ff00ff)
+	}
+	for j := range dst {
+		dst[j] = T(s[j])
+	}
+}
+
+// swap exchanges the bits of a that lie n above mask with those of b under it.
+func swap(a, b *uint64, n uint, mask uint64) {
+	t := (*a>>n ^ *b) & mask
+	*b ^= t
+	*a ^= t << n
 }

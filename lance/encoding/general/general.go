@@ -14,23 +14,25 @@
 //	u32    length once decompressed
 //	block  without a frame
 //
-// Twice "a" 50 times would be 64000000 and a block of 6 bytes. Empty is empty.
+// "a", "bb" 50 times over, as a block of package variable, whose 23 bytes do
+// not get shorter: 17000000 6220000000140001 00b0 01000000 03000000 616262.
+// Empty is empty.
 //
 // # Bounds
 //
 // A length in front of a payload is a claim. It is refused above the caller's
-// maximum, and above what so many bytes can hold: 255 times as many in lz4,
-// and in zstd 128 KiB for each 4 bytes, which is a block of one repeated byte.
-// Memory is made for a claim only up to Eager bytes for each byte of input;
-// beyond that it grows with what really comes out.
+// limit. Above Eager times the payload (and 64 KiB) it is only believed once
+// the payload bears it out: an lz4 block is walked from sequence to sequence,
+// and a zstd frame from block to block, none of which holds more than 128 KiB.
+// So memory is never taken that the payload does not fill, or, in zstd, has
+// not at least a block for.
 package general
 
 import (
 	"github.com/omnideck/omnideck/lance/encoding/corrupt"
 )
 
-// Eager is how many bytes of output one byte of input may claim at once, over
-// a minimum of 64 KiB.
+// Eager is how many bytes of output one byte of input may claim unseen.
 const Eager = 64
 
 const eagerMinimum = 64 << 10
@@ -63,27 +65,23 @@ func (s Scheme) Decompress(dst, src []byte, limit int) ([]byte, error) {
 	}
 	switch s {
 	case LZ4:
-		return decompressLZ4(dst[:0], src, limit)
+		return decompressLZ4(dst, src, limit)
 	case Zstd:
-		return decompressZstd(dst[:0], src, limit)
+		return decompressZstd(dst, src, limit)
 	}
-	return nil, corrupt.New("general compression", "lz4 (1) or zstd (2)", "scheme %d", int(s))
+	return nil, corrupt.Unsupported("general compression", "scheme %d, which is neither lz4 (1) nor zstd (2)", int(s))
 }
 
-// claim checks a claimed length: against the caller's limit, and against what
-// n bytes can hold.
-func claim(codec string, claimed uint64, limit, n, perByte int) (int, error) {
+// claim checks a claimed length against the caller's limit.
+func claim(codec string, claimed uint64, limit int) (int, error) {
 	if claimed > uint64(max(limit, 0)) {
 		return 0, corrupt.New(codec, "a result within its limit", "%d bytes claimed, with a limit of %d", claimed, limit)
-	}
-	if claimed/uint64(perByte) > uint64(n) {
-		return 0, corrupt.New(codec, "a result that the bytes can hold", "%d bytes claimed by %d", claimed, n)
 	}
 	return int(claimed), nil
 }
 
-// eager is how much memory n bytes of input may ask for before any output.
-func eager(n int) int { return max(eagerMinimum, Eager*n) }
+// believable tells whether n bytes may claim size bytes unseen.
+func believable(size, n int) bool { return size <= eagerMinimum || size/Eager <= n }
 
 // room returns dst, empty, with at least n bytes of capacity.
 func room(dst []byte, n int) []byte {

@@ -1,9 +1,7 @@
 package general
 
 import (
-	"bytes"
 	"encoding/binary"
-	"io"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -14,50 +12,49 @@ import (
 const (
 	zstdMagic = 0xfd2fb528
 	zstdBlock = 128 << 10 // the most that a block can hold
-	zstdRatio = zstdBlock / 4
 )
-
-// decoder is a zstd decoder for whole payloads and, growing, for streams.
-type decoder struct {
-	*zstd.Decoder
-	in bytes.Reader
-}
 
 // decoders keeps decoders for the next payload: making one costs more than
 // decompressing a small payload.
 var decoders sync.Pool
 
-func borrow() (*decoder, error) {
-	if d, ok := decoders.Get().(*decoder); ok {
+func borrow() (*zstd.Decoder, error) {
+	if d, ok := decoders.Get().(*zstd.Decoder); ok {
 		return d, nil
 	}
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
-	return &decoder{Decoder: d}, err
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
 }
 
 func decompressZstd(dst, src []byte, limit int) ([]byte, error) {
 	frame, size := src, -1
 	if !bare(src) {
 		var err error
-		if size, err = claim("zstd", binary.LittleEndian.Uint64(src), limit, len(src), zstdRatio); err != nil {
+		if size, err = claim("zstd", binary.LittleEndian.Uint64(src), limit); err != nil {
 			return nil, err
 		}
 		frame = src[8:]
-		limit = size
+	}
+	need := size
+	if size < 0 || !believable(size, len(frame)) {
+		most, err := zstdMost(frame)
+		if err != nil {
+			return nil, err
+		}
+		if size > most {
+			return nil, corrupt.New("zstd", "blocks for the length in front", "blocks of at most %d bytes, %d claimed", most, size)
+		}
+		if size < 0 {
+			need = min(most, limit)
+		}
 	}
 	d, err := borrow()
 	if err != nil {
 		return nil, err
 	}
 	defer decoders.Put(d)
-	var out []byte
-	if size >= 0 && size <= eager(len(frame)) {
-		out, err = d.DecodeAll(frame, room(dst, size))
-	} else {
-		out, err = d.stream(dst, frame, limit)
-	}
+	out, err := d.DecodeAll(frame, room(dst, need)[:0:need])
 	if err != nil || size >= 0 && len(out) != size {
-		return nil, corrupt.New("zstd", "a frame within its length", "%d bytes of %d (%v)", len(out), limit, err)
+		return nil, corrupt.New("zstd", "a frame of its length", "%d bytes of %d (%v)", len(out), need, err)
 	}
 	return out, nil
 }
@@ -67,28 +64,65 @@ func bare(src []byte) bool {
 	return len(src) < 8 || binary.LittleEndian.Uint32(src) == zstdMagic && src[4]&0x10 == 0
 }
 
-// stream decompresses piece by piece, so that memory grows with the output.
-func (d *decoder) stream(dst, frame []byte, limit int) ([]byte, error) {
-	d.in.Reset(frame)
-	defer d.in.Reset(nil)
-	if err := d.Reset(&d.in); err != nil {
-		return nil, err
-	}
-	dst = room(dst, min(limit, eager(len(frame))))
-	for {
-		if len(dst) == cap(dst) {
-			dst = append(dst, 0)[:len(dst)]
+// zstdMost is the most that frames can hold, by their headers and by the
+// headers of their blocks.
+func zstdMost(frames []byte) (int, error) {
+	total := 0
+	for len(frames) > 0 {
+		var h zstd.Header
+		if err := h.Decode(frames); err != nil {
+			return 0, corrupt.New("zstd", "the header of a frame", "%d bytes (%v)", len(frames), err)
 		}
-		n, err := d.Read(dst[len(dst):cap(dst)])
-		dst = dst[:len(dst)+n]
-		if len(dst) > limit {
-			return nil, corrupt.New("zstd", "a result within its limit", "more than %d bytes", limit)
+		if h.Skippable {
+			size := uint64(h.HeaderSize) + uint64(h.SkippableSize)
+			if size > uint64(len(frames)) {
+				return 0, cutFrame()
+			}
+			frames = frames[size:]
+			continue
 		}
-		if err == io.EOF {
-			return dst, nil
-		}
+		most, rest, err := blocksMost(frames[h.HeaderSize:])
 		if err != nil {
-			return nil, err
+			return 0, err
+		}
+		if h.HasFCS && h.FrameContentSize < uint64(most) {
+			most = int(h.FrameContentSize)
+		}
+		total += most
+		if h.HasCheckSum {
+			rest = rest[min(4, len(rest)):]
+		}
+		frames = rest
+	}
+	return total, nil
+}
+
+// blocksMost is the most that the blocks of a frame can hold, and what follows
+// them. A block's header is 3 bytes: bit 0 marks the last, bits 1 and 2 are
+// the type, the others the size, which is what a raw block (0) and one of a
+// repeated byte (1) hold.
+func blocksMost(blocks []byte) (most int, rest []byte, err error) {
+	for {
+		if len(blocks) < 3 {
+			return 0, nil, cutFrame()
+		}
+		header := int(blocks[0]) | int(blocks[1])<<8 | int(blocks[2])<<16
+		kind, size := header>>1&3, header>>3
+		stored, held := size, size
+		switch kind {
+		case 1:
+			stored = 1
+		case 2:
+			held = zstdBlock
+		}
+		if stored > len(blocks)-3 {
+			return 0, nil, cutFrame()
+		}
+		most, blocks = most+min(held, zstdBlock), blocks[3+stored:]
+		if header&1 != 0 {
+			return most, blocks, nil
 		}
 	}
 }
+
+func cutFrame() error { return corrupt.New("zstd", "whole blocks", "a frame that ends within one") }

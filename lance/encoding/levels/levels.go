@@ -8,12 +8,13 @@
 package levels
 
 import (
-	"encoding/binary"
-	"math/bits"
+	"slices"
 	"sync"
 
+	"github.com/omnideck/omnideck/lance/encoding/bitpack"
 	"github.com/omnideck/omnideck/lance/encoding/block"
 	"github.com/omnideck/omnideck/lance/encoding/corrupt"
+	"github.com/omnideck/omnideck/lance/encoding/rle"
 	enc21pb "github.com/omnideck/omnideck/lance/pb/encodings21"
 )
 
@@ -45,18 +46,19 @@ func (d *Decoder) Decode(dst []uint16, buf []byte) error {
 	if err := block.Words(d.words, dst, buf); err != nil {
 		return err
 	}
-	if d.words.Kind() == block.OutOfLine && 1<<d.words.Width()-1 <= int(d.max) {
-		return nil
-	}
-	var top uint16
-	for _, level := range dst {
-		top = max(top, level)
-	}
-	return d.check(top)
+	return d.check(dst)
 }
 
-func (d *Decoder) check(top uint16) error {
-	if top > d.max {
+// check looks for a level above the maximum.
+func (d *Decoder) check(levels []uint16) error {
+	var all uint16
+	for _, level := range levels {
+		all |= level
+	}
+	if all <= d.max {
+		return nil
+	}
+	if top := slices.Max(levels); top > d.max {
 		return corrupt.New("levels", "a level that the layers have", "level %d above %d", top, d.max)
 	}
 	return nil
@@ -69,6 +71,24 @@ func (d *Decoder) Validity(bitmap []byte, at, n int, buf []byte) (nulls int, err
 	if d.max != 1 {
 		return 0, corrupt.New("levels", "1 for a bitmap", "a greatest level of %d", d.max)
 	}
+	out := &valid{bitmap: bitmap, at: at, end: at + n}
+	switch d.words.Kind() {
+	case block.Inline:
+		// The header is a word of 16 bits.
+		if len(buf) >= 2+bitpack.Size(1) && buf[0] == 1 && buf[1] == 0 && n <= bitpack.Group {
+			out.group(buf[2:])
+			return out.nulls, nil
+		}
+	case block.OutOfLine:
+		if d.words.Width() == 1 {
+			buf = out.groups(buf)
+		}
+	case block.RLE:
+		return out.nulls, out.runs(buf)
+	}
+	if n = out.end - out.at; n == 0 && len(buf) == 0 {
+		return out.nulls, nil
+	}
 	memory := scratch.Get().(*[]uint16)
 	defer scratch.Put(memory)
 	if cap(*memory) < n {
@@ -78,29 +98,31 @@ func (d *Decoder) Validity(bitmap []byte, at, n int, buf []byte) (nulls int, err
 	if err := d.Decode(words, buf); err != nil {
 		return 0, err
 	}
-	for len(words) > 0 {
-		k := min(64, len(words))
-		var set uint64
-		for i, level := range words[:k] {
-			set |= uint64(level&1) << i
-		}
-		nulls += bits.OnesCount64(set)
-		setBits(bitmap, at, ^set, k)
-		at, words = at+k, words[k:]
-	}
-	return nulls, nil
+	out.words(words)
+	return out.nulls, nil
 }
 
+// scratch keeps the memory of levels that are only on their way to a bitmap.
 var scratch = sync.Pool{New: func() any { return new([]uint16) }}
 
-// setBits ors the lowest k bits (1 to 64) of set to the bitmap from bit at on.
-func setBits(bitmap []byte, at int, set uint64, k int) {
-	set &= ^uint64(0) >> (64 - k)
-	first, shift := at/8, at%8
-	var word [16]byte
-	binary.LittleEndian.PutUint64(word[:], set<<shift)
-	binary.LittleEndian.PutUint64(word[8:], set>>(64-shift)) // 0 for no shift
-	for i := range (shift + k + 7) / 8 {
-		bitmap[first+i] |= word[i]
+// runs sets the bits of a run-length block.
+func (v *valid) runs(buf []byte) error {
+	values, lengths, err := rle.Split(buf, 2)
+	if err != nil {
+		return err
 	}
+	if total := rle.Sum(lengths); total != v.end-v.at {
+		return corrupt.New("levels", "runs of exactly the levels", "runs of %d levels for %d", total, v.end-v.at)
+	}
+	for i, length := range lengths {
+		switch level := uint16(values[2*i]) | uint16(values[2*i+1])<<8; level {
+		case 0:
+			v.set(int(length))
+		case 1:
+			v.skip(int(length))
+		default:
+			return corrupt.New("levels", "a level that the layers have", "level %d above 1", level)
+		}
+	}
+	return nil
 }

@@ -28,6 +28,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"runtime"
+	"unsafe"
 
 	"github.com/omnideck/omnideck/lance/encoding/corrupt"
 )
@@ -117,17 +119,23 @@ func (v View) offset(i int) uint64 {
 
 // check looks at every offset.
 func (v View) check() error {
-	last := v.offset(v.Len())
-	if last > uint64(len(v.data)) {
+	if last := v.offset(v.Len()); last > uint64(len(v.data)) {
 		return corrupt.New("variable", "offsets within the buffer", "an offset of %d in %d bytes", last, len(v.data))
 	}
-	before := v.offset(0)
-	for i := 1; i <= v.Len(); i++ {
-		at := v.offset(i)
-		if at < before {
-			return corrupt.New("variable", "offsets that never fall", "%d after %d", at, before)
-		}
+	if v.width == 4 {
+		return ascending(words[uint32](v.offsets))
+	}
+	return ascending(words[uint64](v.offsets))
+}
+
+func ascending[W uint32 | uint64](offsets []W) error {
+	before, falls := offsets[0], false
+	for _, at := range offsets[1:] {
+		falls = falls || at < before
 		before = at
+	}
+	if falls {
+		return corrupt.New("variable", "offsets that never fall", "one below the one before")
 	}
 	return nil
 }
@@ -144,12 +152,46 @@ func Append[O Offset](data []byte, ends []O, v View) ([]byte, []O, error) {
 	if len(data)+int(last-first) > MaxOffset[O]() {
 		return data, ends, ErrTooLong
 	}
-	shift := O(len(data)) - O(first)
-	for i := 1; i <= n; i++ {
-		ends = append(ends, O(v.offset(i))+shift)
+	at := len(ends)
+	if cap(ends)-at >= n {
+		ends = ends[:at+n]
+	} else {
+		ends = append(ends, make([]O, n)...)
+	}
+	if shift := O(len(data)) - O(first); v.width == 4 {
+		shiftAll(ends[at:], words[uint32](v.offsets)[1:], shift)
+	} else {
+		shiftAll(ends[at:], words[uint64](v.offsets)[1:], shift)
 	}
 	return append(data, v.data[first:last]...), ends, nil
 }
+
+// shiftAll sets ends to offsets that are moved by shift.
+func shiftAll[O Offset, W uint32 | uint64](ends []O, offsets []W, shift O) {
+	offsets = offsets[:len(ends)]
+	for i := range ends {
+		ends[i] = O(offsets[i]) + shift
+	}
+}
+
+// words reads little-endian words, in place where the machine can.
+func words[W uint32 | uint64](b []byte) []W {
+	var w W
+	n := len(b) / int(unsafe.Sizeof(w))
+	if anyAddress {
+		return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(b))), n)
+	}
+	out := make([]W, n)
+	v := View{offsets: b, width: int(unsafe.Sizeof(w))}
+	for i := range out {
+		out[i] = W(v.offset(i))
+	}
+	return out
+}
+
+// anyAddress tells whether words may be read at any address and lie there
+// lowest byte first.
+const anyAddress = runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64"
 
 // MaxOffset is the largest offset.
 func MaxOffset[O Offset]() int {
