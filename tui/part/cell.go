@@ -19,11 +19,55 @@ import (
 // Clean makes text from outside safe to draw and measurable. Line breaks and
 // tabs become a space; other control characters, direction overrides, and
 // clusters that are measured differently with and without knowledge of
-// graphemes become g.Broken. The detail views show such text raw, escaped.
+// graphemes become g.Broken. Text longer than CleanMax bytes is cut there and
+// says so, so that no value makes a frame late.
 func Clean(s string, g theme.Glyphs) string {
+	if len(s) > CleanMax {
+		s = Head(s, CleanMax) + g.More
+	}
 	if plain(s) {
 		return s
 	}
+	s = clusters(s, g, cleanCluster)
+	// What was replaced may let its neighbours join, to each other or to the
+	// spaces around: once more, and then without any joining at all.
+	if unsettled(s) {
+		s = clusters(s, g, cleanCluster)
+	}
+	if unsettled(s) {
+		s = clusters(s, g, func(cluster string, _ int, g theme.Glyphs) string {
+			if plain(cluster) {
+				return cluster
+			}
+			return g.Broken
+		})
+	}
+	return s
+}
+
+// CleanMax is the number of bytes of one text that are looked at.
+const CleanMax = 8 << 10
+
+// Head is the beginning of text in at most n bytes, cut between characters.
+func Head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// unsettled says that text is measured differently by different terminals
+// once it stands between spaces.
+func unsettled(s string) bool {
+	s = " " + s + " "
+	n := ansi.StringWidth(s)
+	return ansi.StringWidthWc(s) != n || n != ansi.StringWidth(s[1:])+1
+}
+
+func clusters(s string, g theme.Glyphs, each func(string, int, theme.Glyphs) string) string {
 	var b strings.Builder
 	for len(s) > 0 {
 		cluster, width := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
@@ -31,7 +75,7 @@ func Clean(s string, g theme.Glyphs) string {
 			break
 		}
 		s = s[len(cluster):]
-		b.WriteString(cleanCluster(cluster, width, g))
+		b.WriteString(each(cluster, width, g))
 	}
 	return b.String()
 }

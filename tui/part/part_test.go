@@ -42,8 +42,10 @@ func TestCleanIsSafeAndMeasurable(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		s := Clean(rapid.String().Draw(rt, "s"), g)
-		if a, b := ansi.StringWidth(s), ansi.StringWidthWc(s); a != b {
-			rt.Fatalf("%q is %d cells with graphemes and %d without", s, a, b)
+		for _, in := range []string{s, " " + s + " ", s + "x"} {
+			if a, b := ansi.StringWidth(in), ansi.StringWidthWc(in); a != b {
+				rt.Fatalf("%q is %d cells with graphemes and %d without", in, a, b)
+			}
 		}
 		if strings.ContainsAny(s, "\x1b\n\r\t\u009b\x07") {
 			rt.Fatalf("%q still holds a control character", s)

@@ -152,10 +152,18 @@ func cell(t *theme.Theme, v engine.Cell, w int) (string, theme.Role) {
 	if v.Kind == engine.CellBlob || v.Kind == engine.CellVector {
 		role = theme.Muted
 	}
+	const looked = 512 // bytes, more than any cell shows
+	rest := len(text)
+	text = part.Head(text, looked)
+	rest -= len(text)
 	text = part.Clean(text, t.Glyph)
 	n := part.Width(text)
-	if n <= w {
+	if n <= w && rest == 0 {
 		return text, role
+	}
+	if rest > 0 && w >= 12 {
+		tail := t.Glyph.More + "+" + part.Bytes(int64(rest+n-w))
+		return part.Cut(text, w-part.Width(tail), "") + tail, role
 	}
 	if v.Kind == engine.CellText && w >= 12 {
 		tail := t.Glyph.More + "+" + part.Count(n-w)

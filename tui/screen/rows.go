@@ -222,7 +222,7 @@ func (r *rows) facts(window int) string {
 	return s
 }
 
-// rowDoc is one record, every value in full.
+// rowDoc is one record, every value in full up to what a screen can show.
 func rowDoc(e *Env, w int, page *engine.RowPage, row *engine.Row) *part.Doc {
 	d := part.NewDoc(e.Theme, w)
 	d.Head(row.ID)
@@ -247,8 +247,12 @@ func rowDoc(e *Env, w int, page *engine.RowPage, row *engine.Row) *part.Doc {
 		case v.Text == "":
 			d.Line(part.R(theme.Muted, "  \"\" empty text"))
 		default:
-			for _, l := range strings.Split(v.Text, "\n") {
+			shown := part.Head(v.Text, part.CleanMax)
+			for _, l := range strings.Split(shown, "\n") {
 				d.Indent(2, l)
+			}
+			if rest := len(v.Text) - len(shown); rest > 0 {
+				d.Line(part.R(theme.Muted, "  "+part.Bytes(int64(rest))+" more; the verb rows prints all of it"))
 			}
 		}
 	}
