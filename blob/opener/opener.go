@@ -4,12 +4,14 @@
 //	mem://NAME             a store registered with memstore.Register
 //	s3://BUCKET/PREFIX     and gs://, azblob:// alike (blob/gocloud)
 //
-// Opening sends no request and writes nothing. A file URL is percent-decoded,
-// a path is taken literally; '#' and '?' are parts of the path in both.
+// Opening sends the store no request and writes nothing. A file URL is
+// percent-decoded; a path and a bucket's prefix are taken literally; '#' and
+// '?' are parts of the name in all of them.
 package opener
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -17,12 +19,44 @@ import (
 	"strings"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/gocloud"
+	"github.com/omnideck/omnideck/blob/gocloud/s3"
 	"github.com/omnideck/omnideck/blob/localfs"
 	"github.com/omnideck/omnideck/blob/memstore"
 )
 
+// Option changes how a store is opened.
+type Option func(*options)
+
+type options struct {
+	inFlight int
+	readOnly bool
+}
+
+// InFlight bounds the requests in flight; blob.DefaultInFlight unless given.
+func InFlight(n int) Option { return func(o *options) { o.inFlight = n } }
+
+// ReadOnly refuses writes before they reach the store.
+func ReadOnly() Option { return func(o *options) { o.readOnly = true } }
+
 // Open returns the store at an address.
-func Open(ctx context.Context, uri string) (blob.Store, error) {
+func Open(ctx context.Context, uri string, opts ...Option) (blob.Store, error) {
+	o := options{inFlight: blob.DefaultInFlight}
+	for _, f := range opts {
+		f(&o)
+	}
+	s, err := open(ctx, uri, o.inFlight)
+	if err != nil {
+		return nil, err
+	}
+	s = blob.Limit(s, o.inFlight)
+	if o.readOnly {
+		s = blob.ReadOnly(s)
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, uri string, inFlight int) (blob.Store, error) {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	if !ok || !isScheme(scheme) {
 		return localfs.Open(uri)
@@ -40,8 +74,41 @@ func Open(ctx context.Context, uri string) (blob.Store, error) {
 			return nil, fmt.Errorf("open %q: no store of that name lives in this process: %w", uri, blob.ErrNotExist)
 		}
 		return shared{s}, nil
+	case "s3", "gs", "azblob":
+		bucket, prefix, err := bucketAndPrefix(rest)
+		if err != nil {
+			return nil, fmt.Errorf("open %q: %w", uri, err)
+		}
+		return drivers[scheme](ctx, bucket, prefix, inFlight)
 	}
 	return nil, fmt.Errorf("open %q: unknown kind of store %q; known are a path, file, mem, s3, gs and azblob", uri, scheme)
+}
+
+var drivers = map[string]func(ctx context.Context, bucket, prefix string, inFlight int) (blob.Store, error){
+	"s3": func(ctx context.Context, bucket, prefix string, n int) (blob.Store, error) {
+		return nonNil(s3.Open(ctx, bucket, prefix, s3.Options{Connections: n}))
+	},
+}
+
+// nonNil keeps a nil pointer from becoming a store.
+func nonNil(s *gocloud.Store, err error) (blob.Store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// bucketAndPrefix splits what follows the scheme of a bucket's address.
+func bucketAndPrefix(rest string) (bucket, prefix string, err error) {
+	bucket, prefix, _ = strings.Cut(rest, "/")
+	prefix = strings.TrimRight(prefix, "/")
+	if bucket == "" {
+		return "", "", errors.New("the bucket's name is missing")
+	}
+	if prefix != "" {
+		err = blob.CheckKey(prefix)
+	}
+	return bucket, prefix, err
 }
 
 func isScheme(s string) bool {

@@ -1,0 +1,55 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// ErrChanged: an object is not the one that the caller knows of.
+var ErrChanged = errors.New("object changed")
+
+// Immutable is implemented by stores that may answer from memory or disk when
+// the caller says which object it means.
+type Immutable interface {
+	// GetImmutable is the function GetImmutable on this store.
+	GetImmutable(ctx context.Context, key string, known Attrs, r Range) (Object, error)
+}
+
+// GetImmutable reads a range of an object that is never rewritten under its
+// name: a Lance manifest, data file, deletion file, index file or transaction.
+// known is what the caller has learned about it from a listing or from the
+// manifest that names it; a zero Size or an empty ETag is not known.
+//
+// A store with a cache (blob/cache) may answer without a request, but only
+// with bytes of an object that agrees with everything known, and only when at
+// least the size is known. An object that turns out to be another than the
+// known one is an error wrapping ErrChanged. The returned bytes may be shared:
+// they must not be modified.
+//
+// Bulk reads of which no byte is wanted twice belong to Get.
+func GetImmutable(ctx context.Context, s Store, key string, known Attrs, r Range) (Object, error) {
+	if c, ok := s.(Immutable); ok {
+		return c.GetImmutable(ctx, key, known, r)
+	}
+	o, err := s.Get(ctx, key, r)
+	if err != nil {
+		return o, err
+	}
+	if err := CheckKnown(o.Attrs, known); err != nil {
+		return Object{}, &OpError{Op: OpGet, Key: key, URL: s.Properties().URL, Err: err}
+	}
+	return o, nil
+}
+
+// CheckKnown reports an object that disagrees with what was known of it, as an
+// error wrapping ErrChanged.
+func CheckKnown(found, known Attrs) error {
+	switch {
+	case known.ETag != "" && known.ETag != found.ETag:
+		return fmt.Errorf("%w: ETag %s was found, %s was expected", ErrChanged, found.ETag, known.ETag)
+	case known.Size > 0 && known.Size != found.Size:
+		return fmt.Errorf("%w: %d bytes were found, %d were expected", ErrChanged, found.Size, known.Size)
+	}
+	return nil
+}
