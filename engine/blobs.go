@@ -1,9 +1,219 @@
 package engine
 
-// Kinds of blob v2 values.
-const (
-	blobInline uint8 = iota
-	blobPacked
-	blobDedicated
-	blobExternal
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/opener"
+	"github.com/omnideck/omnideck/engine/load"
+	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/manifest"
 )
+
+// BlobStat describes the blob of one entity: kind is node or edge. The bytes
+// are not read.
+func (g *Graph) BlobStat(ctx context.Context, kind, typ, id, prop string, at At) (*BlobStat, error) {
+	return do(ctx, g, "blob stat", func(ctx context.Context, o *operation) (*BlobStat, error) {
+		_, stat, err := o.findBlob(ctx, kind, typ, id, prop, at)
+		return stat, err
+	})
+}
+
+// blobPart is the number of bytes of a blob that are held while it is copied.
+const blobPart = 8 << 20
+
+// BlobGet writes the bytes of a blob to w, in parts. A null blob is a
+// *NotFoundError. An external blob is read only with Options.OpenExternal.
+func (g *Graph) BlobGet(ctx context.Context, w io.Writer, kind, typ, id, prop string, at At) (*BlobStat, error) {
+	return do(ctx, g, "blob get", func(ctx context.Context, o *operation) (*BlobStat, error) {
+		b, stat, err := o.findBlob(ctx, kind, typ, id, prop, at)
+		switch {
+		case err != nil:
+			return nil, err
+		case b.Null:
+			return stat, &NotFoundError{What: "blob", Name: prop, Where: fmt.Sprintf("of %s %q: the value is null", typ, id)}
+		case b.Kind == lance.BlobExternal && !o.opts.OpenExternal:
+			return stat, &UsageError{What: prop, Why: fmt.Sprintf("the blob of %s %q lies outside the graph, at %s; reading there was not allowed", typ, id, b.URI)}
+		}
+		for off := int64(0); ; off += blobPart {
+			part, err := b.Read(ctx, off, blobPart)
+			if errors.Is(err, blob.ErrRange) && off > 0 {
+				return stat, nil // the end of an object whose size was not recorded
+			}
+			if err != nil {
+				return stat, err
+			}
+			if _, err := w.Write(part); err != nil {
+				return stat, err
+			}
+			if len(part) < blobPart || stat.Size > 0 && uint64(off)+blobPart >= stat.Size {
+				return stat, nil
+			}
+		}
+	})
+}
+
+// findBlob finds the row of an entity by scanning the ids of its table.
+func (o *operation) findBlob(ctx context.Context, kind, typ, id, prop string, at At) (*lance.Blob, *BlobStat, error) {
+	if kind != "node" && kind != "edge" {
+		return nil, nil, &UsageError{What: kind, Why: "an entity is a node or an edge"}
+	}
+	view, err := o.at(ctx, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := entryOf(view, kind+":"+typ)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := o.readerOf(ctx, e, RowsOptions{Columns: []string{prop}})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(r.cols.blobNames(r.props)) == 0 {
+		return nil, nil, &UsageError{What: prop, Why: fmt.Sprintf("is no blob of %s; its blobs are %v", e.Alias, r.cols.blobNames(r.cols.properties()))}
+	}
+	addr, rowID, err := o.locate(ctx, r.snap, id)
+	if err != nil {
+		return nil, nil, o.rowsError(ctx, err, e)
+	}
+	if addr == nil {
+		return nil, nil, &NotFoundError{What: "entity", Name: id, Where: "in " + e.Alias}
+	}
+	list, err := r.snap.Blobs(ctx, prop, []uint64{*addr})
+	if err != nil {
+		return nil, nil, o.rowsError(ctx, err, e)
+	}
+	return list[0], o.blobStat(r.snap, e, prop, rowID, list[0]), nil
+}
+
+// locate scans for the row with an id. addr is nil when there is none.
+func (o *operation) locate(ctx context.Context, s *lance.Snapshot, id string) (addr *uint64, rowID uint64, err error) {
+	for batch, err := range s.Scan(ctx, lance.ScanOptions{Columns: []string{load.ColID}, WithRowAddress: true, WithRowID: true}) {
+		if err != nil {
+			return nil, 0, err
+		}
+		addr, rowID, err = locateIn(batch, id)
+		batch.Release()
+		if addr != nil || err != nil {
+			return addr, rowID, err
+		}
+	}
+	return nil, 0, nil
+}
+
+func locateIn(batch arrow.RecordBatch, id string) (addr *uint64, rowID uint64, err error) {
+	ids, err := textColumn(batch, load.ColID)
+	if err != nil {
+		return nil, 0, err
+	}
+	addrs, err := numberColumn(batch, lance.ColRowAddress)
+	if err != nil {
+		return nil, 0, err
+	}
+	rowIDs, err := numberColumn(batch, lance.ColRowID)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range int(batch.NumRows()) {
+		if ids.Value(i) == id {
+			at := addrs.Value(i)
+			return &at, rowIDs.Value(i), nil
+		}
+	}
+	return nil, 0, nil
+}
+
+// external reads from an object that an external blob names.
+func (o *operation) external(ctx context.Context, uri string, off, n int64) ([]byte, error) {
+	root, name, err := splitObject(uri)
+	if err != nil {
+		return nil, err
+	}
+	s, err := opener.Open(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	obj, err := s.Get(ctx, name, blob.Range{Off: off, Len: n})
+	return obj.Data, err
+}
+
+// blobStat tells what a descriptor says.
+func (o *operation) blobStat(s *lance.Snapshot, e manifest.Entry, prop string, rowID uint64, b *lance.Blob) *BlobStat {
+	out := &BlobStat{Kind: blobKind(b), Size: b.Size, URI: b.URI}
+	if b.Null || b.Kind == lance.BlobExternal {
+		return out
+	}
+	f := s.Schema().Lookup(prop)
+	property, err := strconv.ParseUint(f.Metadata[stableProperty], 10, 64)
+	if err != nil {
+		out.Note = "the Rust engine refuses this blob unless the entry is the current one: its column has no " + stableProperty
+		return out
+	}
+	out.ETag = blobETag(e.Table, e.Incarnation, property, e.Version, rowID, s.Manifest().TransactionFile)
+	if m := e.Meta.ETag; m != nil && *m != s.Object().ETag {
+		out.Note = fmt.Sprintf("the Rust engine refuses this blob here: the graph records the ETag %s of the table's manifest, the object has %s, as after a copy (decisions 24); this program reads it", *m, s.Object().ETag)
+	}
+	return out
+}
+
+// stableProperty is the metadata key of a property's column.
+const stableProperty = "omnigraph.stable_property_id"
+
+func blobKind(b *lance.Blob) string {
+	switch {
+	case b.Null:
+		return "null"
+	case b.Kind == lance.BlobExternal:
+		return "external"
+	case b.Size == 0:
+		return "empty"
+	}
+	kinds := []string{"inline", "packed", "dedicated"}
+	if int(b.Kind) < len(kinds) {
+		return kinds[b.Kind]
+	}
+	return fmt.Sprintf("kind %d", b.Kind)
+}
+
+// blobETag is the ETag of a managed blob: the quoted hex of the first half of a
+// SHA-256 over a domain, five big-endian numbers, and the name of the
+// transaction behind its length.
+func blobETag(table, incarnation, property, version, rowID uint64, transaction string) string {
+	h := sha256.New()
+	io.WriteString(h, "omnigraph/blob-etag/v1\x00")
+	for _, n := range []uint64{table, incarnation, property, version, rowID, uint64(len(transaction))} {
+		h.Write(binary.BigEndian.AppendUint64(nil, n))
+	}
+	io.WriteString(h, transaction)
+	return `"` + hex.EncodeToString(h.Sum(nil)[:16]) + `"`
+}
+
+// splitObject divides the address of an object into a root that can be opened
+// and a key below it.
+func splitObject(uri string) (root, key string, err error) {
+	scheme, rest, ok := strings.Cut(uri, "://")
+	i := strings.LastIndexByte(uri, '/')
+	if ok && scheme != "file" {
+		bucket, key, _ := strings.Cut(rest, "/")
+		if bucket == "" || key == "" {
+			return "", "", &UsageError{What: uri, Why: "names no object"}
+		}
+		return scheme + "://" + bucket, key, nil
+	}
+	if i < 0 || i == len(uri)-1 {
+		return "", "", &UsageError{What: uri, Why: "names no object"}
+	}
+	return uri[:i+1], uri[i+1:], nil
+}

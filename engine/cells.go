@@ -76,7 +76,7 @@ func blobCell(b *lance.Blob) Cell {
 	switch {
 	case b == nil || b.Null:
 		return Cell{}
-	case b.Kind == blobExternal:
+	case b.Kind == lance.BlobExternal:
 		return Cell{CellBlob, b.URI}
 	}
 	return Cell{CellBlob, strconv.FormatUint(b.Size, 10) + " bytes"}

@@ -125,3 +125,41 @@ type UsageError struct {
 }
 
 func (e *UsageError) Error() string { return e.What + ": " + e.Why }
+
+// IncompleteError comes beside an answer: what was answered was really read,
+// but something could not be, so that more may be missing.
+type IncompleteError struct {
+	What     string   // the answer
+	Problems []string // what could not be read or breaks a rule, one sentence each
+	Doubtful []string // parts of the answer that may not be what is published, and why
+}
+
+func (e *IncompleteError) Error() string {
+	s := fmt.Sprintf("the %s may not be complete: %s", e.What, e.Problems[0])
+	if n := len(e.Problems) - 1; n > 0 {
+		s += fmt.Sprintf(" (and %d more)", n)
+	}
+	if len(e.Doubtful) > 0 {
+		s += "; doubtful: " + strings.Join(e.Doubtful, ", ")
+	}
+	return s
+}
+
+// RowsLostError: the rows of one fragment of a table cannot be read. Rows that
+// came before it were right; other fragments can be read on request.
+type RowsLostError struct {
+	Table    string
+	Branch   string // of the dataset
+	Version  uint64
+	Fragment uint64
+	Key      string // object that is missing or damaged
+	Rows     uint64 // rows affected, by the manifest
+	Err      error
+}
+
+func (e *RowsLostError) Error() string {
+	return fmt.Sprintf("%s, version %d on branch %s: fragment %d cannot be read (%s: %v): %d rows affected; counts of the table are unverified, its other fragments and all other tables can be read",
+		e.Table, e.Version, e.Branch, e.Fragment, e.Key, e.Err, e.Rows)
+}
+
+func (e *RowsLostError) Unwrap() error { return e.Err }

@@ -49,7 +49,7 @@ func Open(ctx context.Context, uri string, o Options) (*Graph, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = defaultConcurrency
 	}
-	g := &Graph{uri: uri, opts: o, store: lookOnly{store}, clock: o.Clock}
+	g := &Graph{uri: uri, opts: o, store: blob.Limit(blob.ReadOnly(store), o.Concurrency), clock: o.Clock}
 	if g.uri == "" {
 		g.uri = store.Properties().URL
 	}

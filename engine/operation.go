@@ -68,6 +68,7 @@ func (o *operation) lance() lance.OpenOptions {
 	lo := lance.OpenOptions{Cache: o.cache, Parallelism: o.opts.Concurrency}
 	if o.opts.OpenExternal {
 		lo.OpenBase = o.openBase
+		lo.External = o.external
 	}
 	return lo
 }
@@ -82,7 +83,7 @@ func (o *operation) openBase(ctx context.Context, path string) (blob.Store, stri
 	o.mu.Lock()
 	o.opened = append(o.opened, s)
 	o.mu.Unlock()
-	return lookOnly{s}, "", nil
+	return blob.ReadOnly(s), "", nil
 }
 
 // each runs f for 0 … n-1 side by side, at most Concurrency at once, and

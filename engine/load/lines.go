@@ -162,3 +162,11 @@ func (l *Lines) put(dst []byte, s string) []byte {
 	}
 	return dst
 }
+
+// Ends are the id of a row and, of an edge, the ids of its ends.
+func (l *Lines) Ends(row int) (id, src, dst string) {
+	if l.table.Edge {
+		src, dst = l.src.Value(row), l.dst.Value(row)
+	}
+	return l.id.Value(row), src, dst
+}

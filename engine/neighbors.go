@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/omnideck/omnideck/engine/load"
+	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/schema"
+)
+
+const defaultNeighbors = 1000
+
+// Neighbors walks the edges around a node, breadth first: Depth steps (1), up
+// to Limit edges (1000), along edges, against them, or both. Edges stand in the
+// order in which the walk meets them: by step, then by type, then by place in
+// the table; nodes likewise, without the first. Only id, src and dst of the
+// edge tables are read, once for every step that can use a table.
+//
+// The types at the ends of edges come from the accepted schema. Where that cannot
+// be read, nodes have no type and are told apart by id alone.
+func (g *Graph) Neighbors(ctx context.Context, typ, id string, at At, opts NeighborsOptions) (*Neighbors, error) {
+	return do(ctx, g, "neighbors", func(ctx context.Context, o *operation) (*Neighbors, error) {
+		var ir *schema.IR
+		var view *manifest.View
+		err := together(
+			func() error { ir = o.ir(ctx); return nil },
+			func() (err error) { view, err = o.at(ctx, at); return err },
+		)
+		if err != nil {
+			return nil, err
+		}
+		node, err := entryOf(view, "node:"+strings.TrimPrefix(typ, "node:"))
+		if err != nil {
+			return nil, err
+		}
+		w := &walker{out: opts.Out || !opts.In, in: opts.In || !opts.Out, limit: opts.Limit, each: o.each}
+		if w.limit <= 0 {
+			w.limit = defaultNeighbors
+		}
+		start := nodeKey{node.Name(), id}
+		if w.tables, err = o.edgeTables(view, ir, opts.Edge); err != nil {
+			return nil, err
+		}
+		if len(w.tables) > 0 && w.tables[0].from == "" {
+			start.typ = ""
+		}
+		var there bool
+		var out *Neighbors
+		err = together(
+			func() (err error) { there, err = o.contains(ctx, node, id); return err },
+			func() (err error) { out, err = w.run(ctx, start, max(opts.Depth, 1)); return err },
+		)
+		switch {
+		case err != nil:
+			return nil, err
+		case !there:
+			return nil, &NotFoundError{What: "entity", Name: id, Where: "in " + node.Alias}
+		}
+		return out, incomplete("walk", view)
+	})
+}
+
+// edgeTables are the edge types of a view that a walk may use, each opened when
+// it is first scanned.
+func (o *operation) edgeTables(v *manifest.View, ir *schema.IR, only string) ([]edgeTable, error) {
+	if only != "" {
+		e, err := entryOf(v, "edge:"+strings.TrimPrefix(only, "edge:"))
+		if err != nil {
+			return nil, err
+		}
+		only = e.Alias
+	}
+	var out []edgeTable
+	typed := true
+	for _, e := range v.Tables {
+		if e.Kind() != "edge" || only != "" && e.Alias != only {
+			continue
+		}
+		t := edgeTable{name: e.Name(), scan: o.edgeScan(e)}
+		if ir != nil {
+			if decl, ok := ir.Table(e.Table, e.Incarnation); ok {
+				t.from, t.to = decl.From.Name, decl.To.Name
+			}
+		}
+		typed = typed && t.from != "" && t.to != ""
+		out = append(out, t)
+	}
+	if !typed {
+		for i := range out {
+			out[i].from, out[i].to = "", ""
+		}
+	}
+	slices.SortFunc(out, func(a, b edgeTable) int { return strings.Compare(a.name, b.name) })
+	return out, nil
+}
+
+// edgeScan scans the ends of an edge table; the dataset is opened once.
+func (o *operation) edgeScan(e manifest.Entry) func(context.Context, func(id, src, dst string) error) error {
+	var snap *lance.Snapshot
+	return func(ctx context.Context, visit func(id, src, dst string) error) error {
+		var err error
+		if snap == nil {
+			if snap, err = o.dataset(ctx, e); err != nil {
+				return err
+			}
+		}
+		err = scanTexts(ctx, snap, []string{load.ColID, load.ColSrc, load.ColDst}, func(v []string) error {
+			return visit(v[0], v[1], v[2])
+		})
+		return o.rowsError(ctx, err, e)
+	}
+}

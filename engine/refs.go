@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/omnideck/omnideck/lance/format"
+	"github.com/omnideck/omnideck/lance/refs"
+)
+
+// fork is a branch of a dataset and where it was forked.
+type fork struct {
+	name    string
+	parent  string // "" = main
+	version uint64 // of the parent
+}
+
+// kind tells a graph branch that has commits of its own from one that has none.
+func (f fork) kind(all []branchView) string {
+	for _, b := range all {
+		if b.Name == f.name && b.view != nil {
+			if _, own := b.view.State.Head(b.view.Branch); !own {
+				return "lazy_branch"
+			}
+		}
+	}
+	return "branch"
+}
+
+// tag is a name for a version of a dataset.
+type tag struct {
+	name    string
+	branch  string // "" = main
+	version uint64
+}
+
+// datasetRefs are the branches and tags of one dataset. One that cannot be
+// read may hold anything: that is an error.
+func (o *operation) datasetRefs(ctx context.Context, root string) ([]fork, []tag, error) {
+	l, err := refs.List(ctx, o.store, root)
+	if err != nil {
+		return nil, nil, err
+	}
+	var (
+		forks []fork
+		tags  []tag
+	)
+	bs, err := refs.ReadBranches(ctx, o.store, l.Branches, o.opts.Concurrency)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, b := range bs {
+		if b.Err != nil {
+			return nil, nil, b.Err
+		}
+		forks = append(forks, fork{b.Name, b.Value.Parent, b.Value.ParentVersion})
+	}
+	ts, err := refs.ReadTags(ctx, o.store, l.Tags, o.opts.Concurrency)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range ts {
+		if t.Err != nil {
+			return nil, nil, t.Err
+		}
+		tags = append(tags, tag{t.Name, t.Value.Branch, t.Value.Version})
+	}
+	return forks, tags, nil
+}
+
+// hasVersion asks for the manifest of one version by its names.
+func (o *operation) hasVersion(ctx context.Context, dataset string, version uint64) (bool, error) {
+	for _, name := range []string{format.ManifestName(version), format.ManifestNameV1(version)} {
+		_, err := o.store.Head(ctx, format.Join(dataset, format.VersionsDir, name))
+		if err == nil {
+			return true, nil
+		}
+		if !isGone(err) {
+			return false, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/omnideck/omnideck/branches"
+	"github.com/omnideck/omnideck/lance/refs"
+	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/schema"
+	"github.com/omnideck/omnideck/txn/sidecar"
+)
+
+// Verify checks what the graph claims against what is there: on every branch
+// (or one) the rows of `__manifest` and their deletion files, the schema
+// contract, refs, the lineage, and every published table version: that it
+// opens, that its files are there and as long as recorded, its counts, deletion
+// bounds and row ids. Deep also reads rows: ids and ends of edges, for
+// duplicates, for edges without a node, and for counts that no scan confirms;
+// it holds the ids of all node tables in memory.
+//
+// What is found is a Problem; errors are left for a store that does not answer.
+func (g *Graph) Verify(ctx context.Context, opts VerifyOptions) (*Verification, error) {
+	return do(ctx, g, "verify", func(ctx context.Context, o *operation) (*Verification, error) {
+		v := &verifier{operation: o, opts: opts, out: Verification{Problems: []Problem{}}}
+		views, err := v.branches(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c, err := v.contract(ctx, views)
+		if err != nil {
+			return nil, err
+		}
+		if err := v.tables(ctx, views, c); err != nil {
+			return nil, err
+		}
+		slices.SortFunc(v.out.Problems, func(a, b Problem) int {
+			return cmp.Or(strings.Compare(a.Branch, b.Branch), strings.Compare(a.Table, b.Table), cmp.Compare(a.Version, b.Version), strings.Compare(a.ID, b.ID), strings.Compare(a.Key, b.Key), strings.Compare(a.Found, b.Found))
+		})
+		v.out.Problems = slices.Compact(v.out.Problems)
+		v.out.Clean = len(v.out.Problems) == 0
+		return &v.out, ctx.Err()
+	})
+}
+
+// verifier collects problems; its parts run side by side.
+type verifier struct {
+	*operation
+	opts VerifyOptions
+
+	mu  sync.Mutex
+	out Verification
+}
+
+func (v *verifier) add(p Problem) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.out.Problems = append(v.out.Problems, p)
+}
+
+func (v *verifier) checked(f func(c *VerifyChecked)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	f(&v.out.Checked)
+}
+
+// branches verifies refs and `__manifest` of every branch asked for and
+// returns the states that can be read.
+func (v *verifier) branches(ctx context.Context) ([]*manifest.View, error) {
+	if err := v.requireGraph(ctx); err != nil {
+		return nil, err
+	}
+	var listing *branches.Listing
+	err := together(
+		func() (err error) { listing, err = branches.Names(ctx, v.store); return err },
+		func() error { return v.refs(ctx, manifest.Folder, manifestTable) },
+	)
+	if err != nil {
+		return nil, err
+	}
+	names := listing.Names
+	if v.opts.Branch != "" {
+		if !slices.Contains(names, nameOf(v.opts.Branch)) {
+			return nil, &NotFoundError{What: "branch", Name: v.opts.Branch, Suggestions: suggest(v.opts.Branch, names)}
+		}
+		names = []string{nameOf(v.opts.Branch)}
+	}
+	views := make([]*manifest.View, len(names))
+	err = v.each(len(names), func(i int) (err error) {
+		views[i], err = v.branch(ctx, names[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	views = slices.DeleteFunc(views, func(x *manifest.View) bool { return x == nil })
+	v.lineage(views)
+	return views, nil
+}
+
+// branch reads one branch's `__manifest` with all its deletion files.
+func (v *verifier) branch(ctx context.Context, name string) (*manifest.View, error) {
+	view, err := manifest.Open(ctx, v.store, manifest.Options{Branch: bare(name), ReadDeletions: true, Lance: v.lance()})
+	if err != nil {
+		err = v.explain(ctx, err, name, 0)
+		if !sayable(err) {
+			return nil, err
+		}
+		v.add(Problem{ID: "manifest-unreadable", Table: manifestTable, Branch: name, Key: manifest.Folder, Found: err.Error(), Expected: "a version that can be read"})
+		return nil, nil
+	}
+	if !view.Stamp.OK() {
+		v.add(Problem{ID: "stamp", Table: manifestTable, Branch: name, Version: view.Version, Key: view.Snapshot.Object().Key, Found: stampFact(view.Stamp), Expected: fmt.Sprintf("stamp %d", manifest.CurrentStamp)})
+	}
+	for _, p := range view.Problems {
+		key := p.Row.ObjectID
+		if key == "" {
+			key = fmt.Sprintf("fragment %d", p.Row.Fragment)
+		}
+		v.add(Problem{ID: "manifest-" + string(p.Rule), Table: manifestTable, Branch: name, Version: view.Version, Key: key, Found: p.Found, Expected: p.Expected})
+	}
+	return view, v.snapshot(ctx, view.Snapshot, manifestTable, name)
+}
+
+// refs checks the refs of one dataset.
+func (v *verifier) refs(ctx context.Context, root, table string) error {
+	l, err := refs.List(ctx, v.store, root)
+	if err != nil {
+		return err
+	}
+	bs, err := refs.ReadBranches(ctx, v.store, l.Branches, v.opts0())
+	if err != nil {
+		return err
+	}
+	ts, err := refs.ReadTags(ctx, v.store, l.Tags, v.opts0())
+	if err != nil {
+		return err
+	}
+	v.checked(func(c *VerifyChecked) { c.Refs += len(bs) + len(ts) })
+	for _, f := range refs.Check(l, bs, ts) {
+		if f.Severity != "info" {
+			v.add(Problem{ID: f.ID, Table: table, Key: f.Key, Found: f.Text, Expected: "a ref that fits the others"})
+		}
+	}
+	return nil
+}
+
+func (v *verifier) opts0() int { return v.operation.opts.Concurrency }
+
+// lineage checks that parents exist and come before their children. A parent
+// may have lived on a branch that was deleted since; only a parent on the
+// commit's own line must be there.
+func (v *verifier) lineage(views []*manifest.View) {
+	var lists [][]manifest.Commit
+	for _, view := range views {
+		lists = append(lists, view.Commits)
+	}
+	dag := branches.NewGraph(lists...)
+	all := dag.All()
+	v.checked(func(c *VerifyChecked) { c.Commits += len(all) })
+	for _, id := range dag.Conflicts() {
+		v.add(Problem{ID: "commit-conflict", Table: manifestTable, Key: id, Found: "two commits of that id that differ", Expected: "one"})
+	}
+	for _, c := range all {
+		problem := func(id, found, expected string) {
+			v.add(Problem{ID: id, Table: manifestTable, Branch: nameOf(c.Branch), Version: c.ManifestVersion, Key: c.ID, Found: found, Expected: expected})
+		}
+		if c.Parent == "" {
+			continue
+		}
+		parent, ok := dag.Commit(c.Parent)
+		switch {
+		case !ok:
+			problem("lineage-parent", "no commit "+c.Parent, "the parent that it names")
+		case parent.ManifestVersion >= c.ManifestVersion:
+			problem("lineage-order", fmt.Sprintf("its parent %s was made at version %d", parent.ID, parent.ManifestVersion), "a lower version than its own")
+		}
+	}
+}
+
+// contract checks the schema files against main.
+func (v *verifier) contract(ctx context.Context, views []*manifest.View) (*schema.Contract, error) {
+	files := map[string]schema.File{}
+	var root *rootListing
+	var folder *recoveryFolder
+	err := together(
+		func() error { v.schemaFiles(ctx, schema.Keys, files); return nil },
+		func() (err error) { root, err = v.listRoot(ctx); return err },
+		func() (err error) { folder, err = v.sidecars(ctx, 0); return err },
+	)
+	if err != nil {
+		return nil, err
+	}
+	v.schemaFiles(ctx, root.staged(), files)
+	for _, f := range files {
+		if f.Err != nil && !isGone(f.Err) {
+			return nil, f.Err
+		}
+	}
+	var trunk *manifest.View
+	for _, view := range views {
+		if view.Branch == "" {
+			trunk = view
+		}
+	}
+	c := schema.Load(files, published(trunk, folder.sidecars))
+	for _, p := range c.Problems {
+		// What a schema apply left half done is a finding of `info`, and its
+		// recovery's to settle.
+		if p.Refuses && !slices.ContainsFunc(folder.sidecars, func(p pendingSidecar) bool { return p.record != nil && p.record.Kind == sidecar.SchemaApply }) {
+			v.add(Problem{ID: "schema-" + string(p.Rule), Branch: mainName, Key: p.Key, Found: p.Text, Expected: "a contract that holds together and fits what is published"})
+		}
+	}
+	return c, nil
+}
+
+// dataProblem turns what went wrong while opening or reading a table into a
+// problem; other errors are left.
+func dataProblem(err error, e manifest.Entry, branch string) (Problem, bool) {
+	var (
+		reclaimed *ReclaimedError
+		damaged   *DamagedError
+		lost      *RowsLostError
+	)
+	p := Problem{Table: e.Alias, Branch: branch, Version: e.Version, Key: treePath(e.Location, e.Owner), Found: err.Error()}
+	switch {
+	case errors.As(err, &reclaimed):
+		p.ID, p.Expected, p.RowsAffected = "published-missing", "the version that the branch publishes", e.Rows
+	case errors.As(err, &lost):
+		p.ID, p.Key, p.Expected, p.RowsAffected = "rows-unreadable", lost.Key, "every row of the fragment", lost.Rows
+	case errors.As(err, &damaged):
+		p.ID, p.Key, p.Expected, p.RowsAffected = "published-unreadable", damaged.Object, "the version that the branch publishes", e.Rows
+	default:
+		p.ID, p.Expected = "published-unreadable", "a table that can be read"
+		return p, isDamage(err)
+	}
+	return p, true
+}
