@@ -1,11 +1,15 @@
 package branches
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"time"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/lance/refs"
+	"github.com/omnideck/omnideck/manifest"
 )
 
 // LockName is the native branch that a schema apply holds while it runs.
@@ -16,49 +20,84 @@ type Listing struct {
 	Names    []string // decoded, byte order, main among them
 	Locked   bool     // LockName is there
 	Problems []Problem
+	Refs     *refs.Listing // what was listed: tags and other objects too
 }
 
-// Problem is something wrong with a ref or a name.
+// Problem is an object among the refs that names no branch but looks like one.
 type Problem struct {
-	Key  string // object
-	Name string // branch, "" when the name cannot be decoded
+	Key  string
 	Text string // found, expected
 }
 
 func (p Problem) Error() string { return p.Key + ": " + p.Text }
 
-// Names lists the branches: one LIST for every page of 100 refs.
-func Names(ctx context.Context, store blob.Store) (*Listing, error) {
-	return nil, errors.ErrUnsupported
-}
-
-// Fork is one pair of a branch identifier.
-type Fork struct {
-	Version uint64 // parent's version
-	UUID    string // 32 hex digits
-}
-
-// Ref is the content of a branch's ref.
-type Ref struct {
-	Name          string
-	Parent        string // "" = main
-	ParentVersion uint64 // fork version
-	Identifier    []Fork // the branch's identity; empty for main
-	Created       time.Time
-	ManifestSize  uint64 // bytes of the parent's manifest
-	Metadata      map[string]string
-	Key           string
-}
-
 // Branch is a listed branch: main, or one with a ref.
 type Branch struct {
 	Name string
-	Ref  *Ref  // nil for main, and when Err is set
-	Err  error // why the ref cannot be read
+	Ref  *refs.Branch // nil for main, and when Err is set
+	Err  error        // why the ref cannot be read
 }
 
-// List is Names and every ref: one GET each, side by side. The lock is
-// among the branches of Refs when it is there, never in Names.
+// parallel is how many refs are read at once.
+const parallel = 64
+
+// Names lists the branches: one LIST for every page of 100 refs. Where there is
+// no graph at all there is still main: ask for its versions.
+func Names(ctx context.Context, store blob.Store) (*Listing, error) {
+	l, err := refs.List(ctx, store, manifest.Folder)
+	if err != nil {
+		return nil, fmt.Errorf("listing the branches: %w", err)
+	}
+	return fromRefs(l), nil
+}
+
+func fromRefs(l *refs.Listing) *Listing {
+	out := &Listing{Names: []string{manifest.Main}, Refs: l}
+	for _, r := range l.Branches {
+		if r.Name == LockName {
+			out.Locked = true
+			continue
+		}
+		out.Names = append(out.Names, r.Name)
+	}
+	slices.Sort(out.Names)
+	for _, j := range l.Junk {
+		// Other names are what a killed put leaves; these the Rust engine would list.
+		if strings.HasSuffix(j.Key, ".json") && strings.Contains(j.Key, "/branches/") {
+			out.Problems = append(out.Problems, Problem{j.Key, fmt.Sprintf("%s: no branch can have that name", j.Why)})
+		}
+	}
+	return out
+}
+
+// List is Names, and the content of every ref: one GET each, side by side. The
+// order is that of Names; the lock, when it is there, stands last.
 func List(ctx context.Context, store blob.Store) (*Listing, []Branch, error) {
-	return nil, nil, errors.ErrUnsupported
+	l, err := Names(ctx, store)
+	if err != nil {
+		return nil, nil, err
+	}
+	read, err := refs.ReadBranches(ctx, store, l.Refs.Branches, parallel)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the refs of %d branches: %w", len(l.Refs.Branches), err)
+	}
+	out := []Branch{{Name: manifest.Main}}
+	for _, r := range read {
+		out = append(out, Branch{r.Name, r.Value, r.Err})
+	}
+	slices.SortFunc(out, func(a, b Branch) int {
+		return cmp.Or(compareBool(a.Name == LockName, b.Name == LockName), strings.Compare(a.Name, b.Name))
+	})
+	return l, out, nil
+}
+
+// compareBool sorts false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/refs"
 )
 
 // Folder is where the dataset lies below the graph's root.
@@ -35,6 +38,8 @@ type Head struct {
 	Fragments int    // F
 	Bytes     uint64 // of its manifest and the data files that it names
 	Snapshot  *lance.Snapshot
+	Ref       *refs.Branch // nil on main and when RefErr is set
+	RefErr    error        // the ref could not be read or is damaged; the branch is shown all the same
 
 	readDeletions bool
 	parallel      int
@@ -47,22 +52,43 @@ type View struct {
 	Problems []Problem // in row order; none is left out
 }
 
-// Peek opens a version without reading rows: latest = one LIST and one GET
-// (on a branch the ref is read beside), a version = one GET.
+// Peek opens a version without reading rows: latest = one LIST and one GET, a
+// version = one GET; on a branch one GET more, of the ref, beside them.
+//
+// Errors: *BranchNotFoundError when no ref names the branch; those of
+// lance.Open.
 func Peek(ctx context.Context, store blob.Store, o Options) (*Head, error) {
 	if o.Branch == Main {
 		o.Branch = ""
 	}
 	lo := o.Lance
 	lo.Branch, lo.Version = o.Branch, o.Version
-	snap, err := lance.Open(ctx, store, Folder, lo)
-	if err != nil {
+	var (
+		snap *lance.Snapshot
+		ref  *refs.Branch
+		err  error
+		g    errgroup.Group
+	)
+	if o.Branch != "" {
+		g.Go(func() (err error) {
+			ref, err = refs.ReadBranch(ctx, store, Folder, o.Branch)
+			return err
+		})
+	}
+	snap, err = lance.Open(ctx, store, Folder, lo)
+	refErr := g.Wait()
+	switch {
+	case errors.Is(refErr, blob.ErrNotExist):
+		return nil, &BranchNotFoundError{Branch: o.Branch, Tree: err == nil}
+	case err != nil:
 		return nil, fmt.Errorf("opening __manifest of branch %s: %w", orMain(o.Branch), err)
+	case refErr != nil && ctx.Err() != nil:
+		return nil, refErr
 	}
 	h := &Head{
 		Branch: o.Branch, Version: snap.Version(), Stamp: readStamp(snap.Schema()),
 		Fragments: len(snap.Fragments()), Bytes: uint64(max(snap.Object().Size, 0)),
-		Snapshot: snap, readDeletions: o.ReadDeletions, parallel: lo.Parallelism,
+		Snapshot: snap, Ref: ref, RefErr: refErr, readDeletions: o.ReadDeletions, parallel: lo.Parallelism,
 	}
 	if h.parallel <= 0 {
 		h.parallel = defaultParallel
