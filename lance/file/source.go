@@ -24,13 +24,13 @@ type IntoReader interface {
 
 // Bytes is a Source of a whole object that is in memory already. Its reads
 // copy nothing.
-func Bytes(b []byte) Source { return memory(b) }
+func Bytes(b []byte) Source { return memorySource(b) }
 
-type memory []byte
+type memorySource []byte
 
-func (m memory) Size() int64 { return int64(len(m)) }
+func (m memorySource) Size() int64 { return int64(len(m)) }
 
-func (m memory) ReadRange(_ context.Context, off, n int64) ([]byte, error) {
+func (m memorySource) ReadRange(_ context.Context, off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > int64(len(m))-n {
 		return nil, fmt.Errorf("range of %d bytes at %d in an object of %d bytes", n, off, len(m))
 	}

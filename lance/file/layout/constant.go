@@ -105,9 +105,11 @@ func (p *constantPage) Open(get Get) (Body, error) {
 		if err != nil {
 			return nil, err
 		}
-		if b.value, err = scalarOf(buf, p.col.Type); err != nil {
+		value, err := scalarOf(buf, p.col.Type)
+		if err != nil {
 			return nil, err
 		}
+		b.value = append(make([]byte, 0, len(value)+1), value...) // never nil
 	}
 	var err error
 	if b.rep, err = decodeLevels(get, p.rep, p.repBuf, p.repN, nil); err != nil {

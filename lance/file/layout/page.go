@@ -78,7 +78,7 @@ func (r Range) part(off, n int64) (Range, error) {
 }
 
 // Get returns the bytes of a range that Heads or Ranges announced, or of a part
-// of one. They stay as they are, and are not to be written to.
+// of one. They are the callee's only until it returns, and not to be written to.
 type Get func(r Range) ([]byte, error)
 
 // Page is the description of a page.

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/omnideck/omnideck/lance/encoding/fsst"
 	"github.com/omnideck/omnideck/lance/encoding/general"
@@ -212,10 +213,11 @@ func (p *zipPage) Open(get Get) (Body, error) {
 	if !p.indexed {
 		return b, nil
 	}
-	var err error
-	if b.starts, err = get(p.index); err != nil {
+	starts, err := get(p.index)
+	if err != nil {
 		return nil, err
 	}
+	b.starts = slices.Clone(starts)
 	b.width = int(p.index.Len / (p.rows + 1))
 	if end := b.start(p.rows); end != p.items.Len {
 		return nil, format.Corruptf("a repetition index that ends at %d in a page of %d bytes", end, p.items.Len)

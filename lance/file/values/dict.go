@@ -2,6 +2,7 @@ package values
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -203,56 +204,84 @@ func (b *Builder) finishDict(validity *memory.Buffer, nulls int) (*array.Data, e
 	return array.NewDataWithDictionary(t, n, []*memory.Buffer{validity, indices}, nulls, 0, dict), nil
 }
 
-// unify makes one dictionary of those of several pages and rewrites the
-// indices.
+// unify makes one dictionary of the values in use, of several pages, and
+// rewrites the indices.
 func (b *Builder) unify(t *arrow.DictionaryType) (*array.Data, error) {
-	u, err := array.NewDictionaryUnifier(b.mem, t.ValueType)
-	if err != nil {
-		return nil, format.Unsupportedf("a dictionary of %s over several pages: %w", t.ValueType, err)
-	}
-	defer u.Release()
+	u := &unifier{out: New(b.Type.Item, b.mem, b.budget), seen: map[string]uint64{}, most: mostValues(t.IndexType)}
 	for k, run := range b.dicts {
 		end := b.n
 		if k+1 < len(b.dicts) {
 			end = b.dicts[k+1].from
 		}
-		if err := b.transpose(u, run, end); err != nil {
+		if err := u.rewrite(b, run, end); err != nil {
+			u.out.Release()
 			return nil, err
 		}
 	}
-	out, err := u.GetResultWithIndexType(t.IndexType)
-	if err != nil {
-		return nil, format.Unsupportedf("the dictionaries of %d pages together have more values than %s counts: read fewer rows at once (%w)", len(b.dicts), t.IndexType, err)
-	}
-	defer out.Release()
-	d := out.Data().(*array.Data)
-	d.Retain()
-	return d, nil
+	return u.out.Finish(nil, 0)
 }
 
-// transpose rewrites the indices of a run for the common dictionary.
-func (b *Builder) transpose(u array.DictionaryUnifier, run dictRun, end int) error {
-	arr := array.MakeFromData(run.d.arrow)
-	defer arr.Release()
-	table, err := u.UnifyAndTranspose(arr)
-	if err != nil {
-		return format.Unsupportedf("joining dictionaries of %s: %w", run.d.item.Arrow, err)
+// mostValues is how many values an index can tell apart.
+func mostValues(index arrow.DataType) uint64 {
+	bits := index.(arrow.FixedWidthDataType).BitWidth()
+	if arrow.IsSignedInteger(index.ID()) {
+		bits--
 	}
-	defer table.Release()
-	to := cast[int32](table.Bytes())
+	return 1 << min(bits, 62)
+}
+
+// unifier collects distinct values.
+type unifier struct {
+	out  *Builder
+	seen map[string]uint64
+	most uint64
+}
+
+// rewrite points the indices of a run of b at the common values.
+func (u *unifier) rewrite(b *Builder, run dictRun, end int) error {
+	table := make([]uint64, run.d.n) // index + 1
 	w := b.Type.Width
 	for i := run.from; i < end; i++ {
 		p := b.main.p[i*w : i*w+w]
-		switch w {
-		case 1:
-			p[0] = byte(to[p[0]])
-		case 2:
-			binary.LittleEndian.PutUint16(p, uint16(to[binary.LittleEndian.Uint16(p)]))
-		case 4:
-			binary.LittleEndian.PutUint32(p, uint32(to[binary.LittleEndian.Uint32(p)]))
-		default:
-			binary.LittleEndian.PutUint64(p, uint64(to[binary.LittleEndian.Uint64(p)]))
+		var word [8]byte
+		copy(word[:], p)
+		old := binary.LittleEndian.Uint64(word[:])
+		if table[old] == 0 {
+			at, err := u.add(run.d.value(old))
+			if err != nil {
+				return err
+			}
+			table[old] = at + 1
 		}
+		binary.LittleEndian.PutUint64(word[:], table[old]-1)
+		copy(p, word[:])
 	}
 	return nil
+}
+
+// add is the index of a value.
+func (u *unifier) add(v []byte) (uint64, error) {
+	if at, ok := u.seen[string(v)]; ok {
+		return at, nil
+	}
+	at := uint64(len(u.seen))
+	if at >= u.most {
+		return 0, fmt.Errorf("the dictionaries of several pages have more than %d values together: %w", u.most, ErrTooLarge)
+	}
+	u.seen[string(v)] = at
+	if u.out.Type.Kind == Bytes {
+		return at, u.out.Value(v)
+	}
+	p, err := u.out.Words(1)
+	copy(p, v)
+	return at, err
+}
+
+// value is the bytes of value i.
+func (d *Dictionary) value(i uint64) []byte {
+	if d.item.Kind == Bytes {
+		return d.text[d.ends[i]:d.ends[i+1]]
+	}
+	w := uint64(d.item.Width)
+	return d.words[i*w : i*w+w]
 }

@@ -1,0 +1,176 @@
+package file
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/omnideck/omnideck/lance/file/layout"
+	"github.com/omnideck/omnideck/lance/format"
+)
+
+// block is a run of bytes of the file in memory.
+type block struct {
+	off int64
+	buf []byte
+}
+
+// cut is a part of the block.
+func (b block) cut(r layout.Range) ([]byte, bool) {
+	at := r.Off - b.off
+	if at < 0 || r.Len < 0 || at > int64(len(b.buf))-r.Len {
+		return nil, false
+	}
+	return b.buf[at : at+r.Len : at+r.Len], true
+}
+
+// blocks is what one call fetched, in order. It may be used by several
+// goroutines.
+type blocks struct {
+	r      *Reader
+	blocks []block
+	pooled [][]byte
+}
+
+// get is the layout.Get of what was fetched or is held by the reader.
+func (s *blocks) get(rg layout.Range) ([]byte, error) {
+	if rg.Len == 0 {
+		return nil, nil
+	}
+	i, found := slices.BinarySearchFunc(s.blocks, rg.Off, func(b block, off int64) int { return cmp.Compare(b.off, off) })
+	if !found {
+		i--
+	}
+	if i >= 0 {
+		if p, ok := s.blocks[i].cut(rg); ok {
+			return p, nil
+		}
+	}
+	return s.r.held(rg)
+}
+
+// release gives pooled memory back. What get returned is void then.
+func (s *blocks) release() {
+	for _, p := range s.pooled {
+		pool.Put(&p)
+	}
+	s.blocks, s.pooled = nil, nil
+}
+
+// pool keeps the memory of reads into our own.
+var pool sync.Pool
+
+func fromPool(n int64) []byte {
+	if p, ok := pool.Get().(*[]byte); ok && int64(cap(*p)) >= n {
+		return (*p)[:n]
+	}
+	return make([]byte, n, (n+n/4+4095)&^4095)
+}
+
+// merge joins ranges that overlap or lie at most gap bytes apart, and leaves
+// out those that are held already.
+func (r *Reader) merge(ranges []layout.Range) []layout.Range {
+	var out []layout.Range
+	for _, rg := range ranges {
+		if rg.Len == 0 || r.have(rg) {
+			continue
+		}
+		out = append(out, rg)
+	}
+	slices.SortFunc(out, func(a, b layout.Range) int { return cmp.Compare(a.Off, b.Off) })
+	n := 0
+	for _, rg := range out {
+		if n > 0 && rg.Off <= out[n-1].End()+r.opts.Coalesce {
+			out[n-1].Len = max(out[n-1].End(), rg.End()) - out[n-1].Off
+			continue
+		}
+		out[n] = rg
+		n++
+	}
+	return out[:n]
+}
+
+// maxRequests bounds the reads of one call that are under way together.
+const maxRequests = 64
+
+// fetch reads ranges, near ones together, side by side. If the source can read
+// into memory of ours, and pooled is set, that comes from the pool and goes back
+// with release.
+func (r *Reader) fetch(ctx context.Context, ranges []layout.Range, pooled bool) (*blocks, error) {
+	s := &blocks{r: r}
+	merged := r.merge(ranges)
+	for _, m := range merged {
+		if m.Off < 0 || m.End() > r.src.Size() {
+			return nil, format.Corruptf("%d bytes at %d of an object of %d", m.Len, m.Off, r.src.Size())
+		}
+	}
+	if len(merged) == 1 && merged[0].Len <= r.opts.ReadBytes && !pooled {
+		p, err := r.readRange(ctx, merged[0])
+		s.blocks = []block{{merged[0].Off, p}}
+		return s, err
+	}
+	s.blocks = make([]block, len(merged))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(maxRequests)
+	for i, m := range merged {
+		r.start(ctx, g, s, i, m, pooled)
+	}
+	if err := g.Wait(); err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+// start starts the reads of one merged range.
+func (r *Reader) start(ctx context.Context, g *errgroup.Group, s *blocks, i int, m layout.Range, pooled bool) {
+	into, ok := r.src.(IntoReader)
+	ok = ok && pooled
+	if !ok && m.Len <= r.opts.ReadBytes {
+		g.Go(func() error {
+			p, err := r.readRange(ctx, m)
+			s.blocks[i] = block{m.Off, p}
+			return err
+		})
+		return
+	}
+	var buf []byte
+	if ok {
+		buf = fromPool(m.Len)
+		s.pooled = append(s.pooled, buf)
+	} else {
+		buf = make([]byte, m.Len)
+	}
+	s.blocks[i] = block{m.Off, buf}
+	for off := int64(0); off < m.Len; off += r.opts.ReadBytes {
+		part := buf[off:min(off+r.opts.ReadBytes, m.Len)]
+		at := m.Off + off
+		g.Go(func() error {
+			if ok {
+				return into.ReadInto(ctx, at, part)
+			}
+			p, err := r.readRange(ctx, layout.Range{Off: at, Len: int64(len(part))})
+			copy(part, p)
+			return err
+		})
+	}
+}
+
+// readRange reads exactly one range.
+func (r *Reader) readRange(ctx context.Context, rg layout.Range) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p, err := r.src.ReadRange(ctx, rg.Off, rg.Len)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(p)) != rg.Len {
+		return nil, fmt.Errorf("the store answered %d bytes to a read of %d at %d", len(p), rg.Len, rg.Off)
+	}
+	return p, nil
+}
