@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -158,17 +159,25 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// FuzzInline unpacks blocks of noise of any header and length.
 func FuzzInline(f *testing.F) {
-	f.Add(AppendInline(nil, sample[uint8](Group, 5)), 1024)
-	f.Add(AppendInline(nil, sample[uint16](Group, 9)), 1000)
-	f.Add(AppendInline(nil, sample[uint32](Group, 20)), 1)
-	f.Add(AppendInline(nil, sample[uint64](Group, 33)), 7)
-	f.Fuzz(func(t *testing.T, block []byte, n int) {
-		n = max(n, 0) % 1100
-		fuzzInline[uint8](t, block, n)
-		fuzzInline[uint16](t, block, n)
-		fuzzInline[uint32](t, block, n)
-		fuzzInline[uint64](t, block, n)
+	f.Add(uint8(5), uint8(0), uint64(1), uint16(641), uint16(1024))
+	f.Add(uint8(9), uint8(0), uint64(1), uint16(1154), uint16(1000))
+	f.Add(uint8(20), uint8(0), uint64(1), uint16(2564), uint16(1))
+	f.Add(uint8(33), uint8(0), uint64(1), uint16(4232), uint16(7))
+	f.Add(uint8(5), uint8(1), uint64(1), uint16(4232), uint16(7))
+	f.Fuzz(func(t *testing.T, width, second uint8, seed uint64, size, n uint16) {
+		block := make([]byte, size%8300)
+		random := rand.New(rand.NewPCG(seed, seed))
+		for i := range block {
+			block[i] = byte(random.Uint32())
+		}
+		copy(block, []byte{width, second, 0, 0, 0, 0, 0, 0})
+		count := int(n) % 1100
+		fuzzInline[uint8](t, block, count)
+		fuzzInline[uint16](t, block, count)
+		fuzzInline[uint32](t, block, count)
+		fuzzInline[uint64](t, block, count)
 	})
 }
 

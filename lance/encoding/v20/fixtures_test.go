@@ -3,6 +3,7 @@ package v20
 import (
 	"bytes"
 	"math/rand/v2"
+	"os"
 	"path"
 	"strings"
 	"testing"
@@ -41,6 +42,9 @@ func (b *builder) field(f arrow.Field) *Field {
 	case *arrow.ListType:
 		out.Kind = List
 		out.Children = []*Field{b.field(t.ElemField())}
+	case *arrow.LargeListType:
+		out.Kind = List
+		out.Children = []*Field{b.field(t.ElemField())}
 	case *arrow.LargeBinaryType:
 		if metadata("lance-encoding:blob") {
 			out.Type, out.Kind = BlobType, Blob
@@ -76,24 +80,26 @@ func fixtures(t testing.TB) map[string]fixture {
 			continue
 		}
 		dir := strings.SplitN(name, "/data", 2)[0]
-		want := readTable(t, files[path.Join(dir, "expected.arrow")])
-		c := readContainer(t, data)
-		b := &builder{t: t, c: c}
-		var fields []*Field
-		for i, f := range want.Schema().Fields() {
-			f.Metadata = fileMetadata(c, f.Name)
-			_ = i
-			fields = append(fields, b.field(f))
-		}
-		if b.next != len(c.columns) {
-			t.Fatalf("%s: %d of %d columns are of a field", dir, b.next, len(c.columns))
-		}
-		cases[path.Base(dir)] = fixture{c, fields, want}
+		cases[path.Base(dir)] = newFixture(t, dir, data, files[path.Join(dir, "expected.arrow")])
 	}
 	if len(cases) != 22 {
 		t.Fatalf("%d cases of 2.0, want 22", len(cases))
 	}
 	return cases
+}
+
+func newFixture(t testing.TB, name string, data, rows []byte) fixture {
+	t.Helper()
+	f := fixture{file: readContainer(t, data), want: readTable(t, rows)}
+	b := &builder{t: t, c: f.file}
+	for _, column := range f.want.Schema().Fields() {
+		column.Metadata = fileMetadata(f.file, column.Name)
+		f.fields = append(f.fields, b.field(column))
+	}
+	if b.next != len(f.file.columns) {
+		t.Fatalf("%s: %d of %d columns are of a field", name, b.next, len(f.file.columns))
+	}
+	return f
 }
 
 // fileMetadata is the metadata that the file's own schema has for a root field.
@@ -173,27 +179,66 @@ func TestFixtures(t *testing.T) {
 	for name, f := range fixtures(t) {
 		t.Run(name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(7, 7))
-			for i, field := range f.fields {
-				want := f.column(t, i)
-				ranges := [][2]int64{{0, int64(want.Len())}, {0, 0}}
-				for range 20 {
-					a, b := random.Int64N(int64(want.Len())+1), random.Int64N(int64(want.Len())+1)
-					ranges = append(ranges, [2]int64{min(a, b), max(a, b)})
-				}
-				for _, r := range ranges {
-					got, err := Read(field, r[0], r[1])
-					if err != nil {
-						t.Fatalf("column %d, rows %v: %v", i, r, err)
-					}
-					part := array.NewSlice(want, r[0], r[1])
-					if got.Len() != part.Len() {
-						t.Fatalf("column %d, rows %v: %d rows", i, r, got.Len())
-					}
-					if row, a, b := f.same(got, part, field.Kind == Blob); row >= 0 {
-						t.Fatalf("column %d, rows %v, row %d: %s, want %s", i, r, row, a, b)
-					}
-				}
+			for i := range f.fields {
+				testRanges(t, f, i, f.column(t, i), random, 20)
 			}
 		})
 	}
+}
+
+// testRanges reads all rows of a column, no rows, and n random ranges.
+func testRanges(t *testing.T, f fixture, column int, want arrow.Array, random *rand.Rand, n int) {
+	t.Helper()
+	rows := int64(want.Len())
+	ranges := [][2]int64{{0, rows}, {0, 0}, {rows, rows}}
+	for range n {
+		a, b := random.Int64N(rows+1), random.Int64N(rows+1)
+		ranges = append(ranges, [2]int64{min(a, b), max(a, b)})
+	}
+	field := f.fields[column]
+	for _, r := range ranges {
+		got, err := Read(field, r[0], r[1])
+		if err != nil {
+			t.Fatalf("column %d, rows %v: %v", column, r, err)
+		}
+		part := array.NewSlice(want, r[0], r[1])
+		if got.Len() != part.Len() {
+			t.Fatalf("column %d, rows %v: %d rows", column, r, got.Len())
+		}
+		if row, a, b := f.same(got, part, field.Kind == Blob); row >= 0 {
+			t.Fatalf("column %d, rows %v, row %d: %s, want %s", column, r, row, a, b)
+		}
+	}
+	for _, r := range [][2]int64{{0, rows + 1}, {-1, 0}, {1, 0}} {
+		if _, err := Read(field, r[0], r[1]); err == nil {
+			t.Errorf("column %d, rows %v: no error", column, r)
+		}
+	}
+}
+
+// The file of testdata has what the shared cases lack: several pages of lists
+// and of lists in lists, and strings under FSST, zstd and lz4.
+func TestManyPages(t *testing.T) {
+	f := manyPages(t)
+	random := rand.New(rand.NewPCG(8, 8))
+	for i, field := range f.fields {
+		if len(field.Pages) < 2 {
+			t.Errorf("column %d has %d pages", i, len(field.Pages))
+		}
+		want := f.column(t, i)
+		testRanges(t, f, i, want, random, 60)
+	}
+}
+
+func manyPages(t testing.TB) fixture {
+	t.Helper()
+	data, err := os.ReadFile("testdata/many.lance")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := os.ReadFile("testdata/many.arrow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newFixture(t, "many", data, rows)
 }
