@@ -27,7 +27,7 @@ func (g *Graph) Fragments(ctx context.Context, table string, at At) (*Fragments,
 			if err != nil {
 				return nil, err
 			}
-			return layout(manifestTable, s)
+			return Layout(manifestTable, s)
 		}
 		view, err := o.at(ctx, at)
 		if err != nil {
@@ -41,7 +41,7 @@ func (g *Graph) Fragments(ctx context.Context, table string, at At) (*Fragments,
 		if err != nil {
 			return nil, err
 		}
-		return layout(e.Alias, s)
+		return Layout(e.Alias, s)
 	})
 }
 
@@ -61,8 +61,9 @@ func (o *operation) manifestHead(ctx context.Context, at At) (*lance.Snapshot, e
 	return h.Snapshot, nil
 }
 
-// layout tells what a manifest says about fragments and indexes.
-func layout(table string, s *lance.Snapshot) (*Fragments, error) {
+// Layout tells what the manifest of any dataset says about fragments and
+// indexes; table is what to call it. No request.
+func Layout(table string, s *lance.Snapshot) (*Fragments, error) {
 	out := &Fragments{
 		Table: table, Branch: nameOf(s.Branch()), Version: s.Version(), TargetRows: targetRows,
 		Fragments: []Fragment{},
