@@ -139,6 +139,7 @@ func (h *Head) Read(ctx context.Context) (*View, error) {
 		v.State, v.Problems = FoldLegacy(r.all)
 	}
 	v.Problems = append(r.problems, v.Problems...)
+	v.checkHead()
 	return v, nil
 }
 

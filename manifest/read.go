@@ -109,3 +109,26 @@ func (r *reading) deletions(ctx context.Context) error {
 	}
 	return nil
 }
+
+// checkHead compares the lineage with the version and branch that were opened.
+// Nothing here makes the Rust engine refuse a graph.
+func (v *View) checkHead() {
+	if v.LineageDoubt != "" {
+		return
+	}
+	say := func(rule Rule, id, kind, found, expected string) {
+		v.Problems = append(v.Problems, Problem{Rule: rule, Row: RowRef{ObjectID: id, Kind: kind}, Found: found, Expected: expected})
+	}
+	own := ""
+	for _, c := range v.Commits {
+		if c.ManifestVersion > v.Version {
+			say(RuleLineage, c.ID, KindCommit, fmt.Sprintf("manifest version %d in version %d", c.ManifestVersion, v.Version), "a version that was there already")
+		}
+		if own == "" && c.Branch == v.Branch {
+			own = c.ID
+		}
+	}
+	if head := v.Heads[orMain(v.Branch)]; head != own && (v.Branch == "" || own != "") {
+		say(RuleHead, headPrefix+orMain(v.Branch), KindHead, fmt.Sprintf("head %q", head), fmt.Sprintf("%q, the newest commit of the branch", own))
+	}
+}
