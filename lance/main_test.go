@@ -54,6 +54,7 @@ func makeCases(t *testing.T) (dir string, cases []made) {
 		}
 		out := filepath.Join(pylanceDir, "cases")
 		run(t, "make_cases.py", out)
+		run(t, "make_field_cases.py", filepath.Join(pylanceDir, "field"))
 		var b []byte
 		if b, pylanceErr = os.ReadFile(filepath.Join(out, "cases.json")); pylanceErr == nil {
 			pylanceErr = json.Unmarshal(b, &pylanceCases)
@@ -63,4 +64,11 @@ func makeCases(t *testing.T) (dir string, cases []made) {
 		t.Fatalf("the cases that pylance makes are not there: %v", pylanceErr)
 	}
 	return filepath.Join(pylanceDir, "cases"), pylanceCases
+}
+
+// field are the files of one dataset of make_field_cases.py.
+func field(t *testing.T, name string) map[string][]byte {
+	t.Helper()
+	makeCases(t)
+	return files(t, filepath.Join(pylanceDir, "field", name))
 }

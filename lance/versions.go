@@ -49,7 +49,7 @@ type Hint struct {
 
 // Finding is one thing worth saying about a chain.
 type Finding struct {
-	ID       string // mixed-naming, hint-ahead, hint-stale, hint-unreadable, leftover, gap
+	ID       string // mixed-naming, hint-ahead, hint-stale, hint-unreadable, hint-missing, leftover, gap
 	Severity string // error, warn, info
 	Text     string // one sentence
 }
@@ -73,6 +73,9 @@ func Versions(ctx context.Context, store blob.Store, root string, o ListOptions)
 		return nil, fmt.Errorf("listing the versions of %s: %w", e.at(), err)
 	}
 	c.judge()
+	if c.Hint == nil && c.Complete && len(c.Versions) > 0 && store.Properties().Scheme == "file" {
+		c.Findings = append(c.Findings, Finding{"hint-missing", "info", "there is no version hint, which Lance writes beside local manifests; it is never trusted"})
+	}
 	return c, nil
 }
 
