@@ -36,13 +36,22 @@ func (r *Reader) decodeLeaf(ctx context.Context, p part, get layout.Get, budget 
 	defer sinks.Put(sink)
 	sink.Reset(p.leaf.node.col, r.opts.Allocator, budget)
 	d.values = sink.Values
-	sink.Values = nil
+	defer func() { sink.Values = nil }()
 	defer func() {
 		if err != nil {
 			d.release()
 			d = decoded{}
 		}
 	}()
+	var n, encoded int64
+	for _, s := range p.segments {
+		v, b := s.body.Expect(s.from, s.to)
+		n, encoded = n+v, encoded+b
+	}
+	sink.Values = d.values
+	if err := sink.Expect(n, encoded); err != nil {
+		return d, err
+	}
 	var reader layout.Reader
 	for i, s := range p.segments {
 		if i == 0 || s.body != p.segments[i-1].body {
@@ -51,10 +60,7 @@ func (r *Reader) decodeLeaf(ctx context.Context, p part, get layout.Get, budget 
 		if i&63 == 0 && ctx.Err() != nil {
 			return d, ctx.Err()
 		}
-		sink.Values = d.values
-		err := reader.Read(get, s.from, s.to, sink)
-		sink.Values = nil
-		if err != nil {
+		if err := reader.Read(get, s.from, s.to, sink); err != nil {
 			return d, r.fail(p.leaf.name, s.page.number, err)
 		}
 	}

@@ -62,11 +62,11 @@ type blobReader struct {
 	Reader
 	page  *blobPage
 	inner Sink
-	def   []uint16
+	def   []uint8
 }
 
 func (r *blobReader) Read(get Get, from, to int64, s *Sink) error {
-	r.inner = Sink{Values: s.Values}
+	r.inner = Sink{Values: s.Values, encoded: s.encoded, done: s.done}
 	if err := r.Reader.Read(get, from, to, &r.inner); err != nil {
 		return err
 	}
@@ -85,8 +85,8 @@ func (r *blobReader) Read(get Get, from, to int64, s *Sink) error {
 		if def := pos >> 16; pos&0xffff != 0 || def >= uint64(len(r.page.m.Codes)) {
 			return format.Corruptf("a null blob of levels %d and %d, where at most 0 and %d are possible", pos&0xffff, def, len(r.page.m.Codes)-1)
 		}
-		r.def = append(r.def, uint16(pos>>16))
+		r.def = append(r.def, r.page.m.Codes[pos>>16])
 	}
-	s.defs(r.def, r.page.m)
+	s.codes(nil, r.def, n)
 	return nil
 }

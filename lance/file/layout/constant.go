@@ -142,9 +142,7 @@ func decodeLevels(get Get, d *levels.Decoder, r Range, n int64, codes []uint8) (
 		translate(out, words, codes)
 		return out, nil
 	}
-	for i, w := range words {
-		out[i] = uint8(w)
-	}
+	narrow(out, words)
 	return out, nil
 }
 
@@ -198,12 +196,10 @@ type constantBody struct {
 	*constantPage
 	value    []byte
 	rep, def []uint8 // of our codes; nil: all begin rows, all 0
-	limit    uint8   // codes from this one on have no value
 	marks    []int32 // with lists: the pair that begins each rowsPerMark-th row
 }
 
 func (b *constantBody) indexRows() error {
-	b.limit = 1 + 2*uint8(b.firstList())
 	if b.rep == nil {
 		if b.def != nil && int64(len(b.def)) != b.rows {
 			return format.Corruptf("%d definition levels for %d rows", len(b.def), b.rows)
@@ -226,21 +222,14 @@ func (b *constantBody) indexRows() error {
 	return nil
 }
 
-// firstList is the innermost list layer, or the number of layers.
-func (b *constantBody) firstList() int {
-	for i, l := range b.col.Path.Layers {
-		if l.Kind == nest.List {
-			return i
-		}
-	}
-	return len(b.col.Path.Layers)
-}
-
 func (b *constantBody) Size() int64 {
 	return int64(len(b.value)) + int64(len(b.rep)) + int64(len(b.def)) + 4*int64(len(b.marks))
 }
 
 func (b *constantBody) Ranges(rs []Range, from, to int64) ([]Range, error) { return rs, nil }
+
+// Expect is nothing: room is made when the number of values is known.
+func (b *constantBody) Expect(from, to int64) (n, encoded int64) { return 0, 0 }
 
 func (b *constantBody) Reader() Reader { return b }
 
@@ -260,11 +249,8 @@ func (b *constantBody) Read(_ Get, from, to int64, s *Sink) error {
 	n := end - first
 	if b.def != nil {
 		def = b.def[first:end]
-		n = 0
-		for _, d := range def {
-			if d < b.limit {
-				n++
-			}
+		if b.col.Path.Lists > 0 {
+			n = nest.CountBelow(def, b.col.Path.Visible())
 		}
 	}
 	s.codes(rep, def, end-first)

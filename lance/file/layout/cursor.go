@@ -23,19 +23,15 @@ func (u *cursor) next(n int64) ([]byte, error) {
 	return part, nil
 }
 
-// levels takes n bytes and decodes count levels of them to mem. Without a
-// decoder there are none: nil.
-func (u *cursor) levels(d *levels.Decoder, mem []uint16, count, n int) (out, kept []uint16, err error) {
-	if d == nil {
-		return nil, mem, nil
-	}
+// levels takes n bytes and decodes count levels of them to mem.
+func (u *cursor) levels(d *levels.Decoder, mem []uint16, count, n int) ([]uint16, error) {
 	buf, err := u.next(int64(n))
 	if err != nil {
-		return nil, mem, err
+		return mem, err
 	}
 	if count == 0 {
-		return nil, mem, format.Corruptf("a chunk without levels in a page that has them")
+		return mem, format.Corruptf("a chunk without levels in a page that has them")
 	}
 	mem = slices.Grow(mem[:0], count)[:count]
-	return mem, mem, d.Decode(mem, buf)
+	return mem, d.Decode(mem, buf)
 }

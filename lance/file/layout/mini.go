@@ -50,7 +50,7 @@ func parseMini(l *enc21pb.MiniBlockLayout, buffers []Range, rows int64, col Colu
 	if err := p.assign(buffers); err != nil {
 		return nil, err
 	}
-	if !p.m.HasLists && p.items != p.rows {
+	if p.col.Path.Lists == 0 && p.items != p.rows {
 		return nil, format.Corruptf("a page of %d rows with %d values", p.rows, p.items)
 	}
 	return p, nil
@@ -73,7 +73,7 @@ func (p *miniPage) parseLevels(l *enc21pb.MiniBlockLayout) (err error) {
 	if d := l.GetRepetitionIndexDepth(); d > 1 || (d == 1) != (p.rep != nil) {
 		return format.Unsupportedf("a page with repetition levels: %t, and a repetition index of depth %d", p.rep != nil, d)
 	}
-	if p.m.HasLists && p.rep == nil {
+	if p.col.Path.Lists > 0 && p.rep == nil {
 		return format.Corruptf("a page of lists without repetition levels")
 	}
 	return nil
@@ -310,6 +310,16 @@ func (b *miniBody) span(from, to int64) (k, end int) {
 		end++
 	}
 	return k, end
+}
+
+func (b *miniBody) Expect(from, to int64) (n, encoded int64) {
+	k, end := b.span(from, to)
+	if b.first == nil {
+		return to - from, b.bytes[end] - b.bytes[k]
+	}
+	rows := max(b.first[end]-b.first[k], 1)
+	values := float64(b.vals[end]-b.vals[k]) * float64(to-from) / float64(rows)
+	return int64(values*1.02) + 16, b.bytes[end] - b.bytes[k]
 }
 
 func (b *miniBody) Ranges(rs []Range, from, to int64) ([]Range, error) {

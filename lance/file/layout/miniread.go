@@ -2,7 +2,9 @@ package layout
 
 import (
 	"encoding/binary"
+	"slices"
 
+	"github.com/omnideck/omnideck/lance/file/nest"
 	"github.com/omnideck/omnideck/lance/file/values"
 	"github.com/omnideck/omnideck/lance/format"
 )
@@ -15,10 +17,11 @@ type miniReader struct {
 	vals    chunkValues
 	index   *wordChunk // instead of vals, with a dictionary
 	bufs    [][]byte
-	rep     []uint16
-	def     []uint16
-	repMem  []uint16
-	defMem  []uint16
+	rep     []uint8 // levels, of the loaded chunk; nil without
+	def     []uint8 // codes; nil without
+	repMem  []uint8
+	defMem  []uint8
+	words   []uint16
 	indices []byte
 }
 
@@ -33,13 +36,8 @@ func (b *miniBody) Reader() Reader {
 }
 
 func (r *miniReader) Read(get Get, from, to int64, s *Sink) error {
-	first, end := r.b.span(from, to)
-	hint := newHint(s.Values, r.b.bytes[end]-r.b.bytes[first])
 	if r.b.first != nil {
-		return r.readLists(get, from, to, s, hint)
-	}
-	if err := hint.exactly(to - from); err != nil {
-		return err
+		return r.readLists(get, from, to, s)
 	}
 	for from < to {
 		k := r.b.chunkOf(from)
@@ -51,12 +49,12 @@ func (r *miniReader) Read(get Get, from, to int64, s *Sink) error {
 			return err
 		}
 		if r.def != nil {
-			s.defs(r.def[a:e], r.b.m)
+			s.codes(nil, r.def[a:e], e-a)
 		} else {
 			s.same(e-a, 0)
 		}
 		from = r.b.vals[k] + int64(e)
-		if err := hint.after(r.b.bytes[k+1] - r.b.bytes[first]); err != nil {
+		if err := s.after(r.b.bytes[k+1] - r.b.bytes[k]); err != nil {
 			return err
 		}
 	}
@@ -141,13 +139,10 @@ func (r *miniReader) split(c []byte) error {
 		defLen, at = int(binary.LittleEndian.Uint16(c[at:])), at+2
 	}
 	body := cursor{c, (head + 7) &^ 7}
+	if err := r.levels(&body, nlev, repLen, defLen); err != nil {
+		return err
+	}
 	var err error
-	if r.rep, r.repMem, err = body.levels(p.rep, r.repMem, nlev, repLen); err != nil {
-		return err
-	}
-	if r.def, r.defMem, err = body.levels(p.def, r.defMem, nlev, defLen); err != nil {
-		return err
-	}
 	for i := range r.bufs {
 		var n uint32
 		if p.large {
@@ -166,11 +161,42 @@ func (r *miniReader) split(c []byte) error {
 	return r.count(nlev)
 }
 
+// levels decodes the levels of a chunk.
+func (r *miniReader) levels(body *cursor, n, repLen, defLen int) (err error) {
+	r.rep, r.def = nil, nil
+	p := r.b.miniPage
+	if p.rep != nil {
+		if r.words, err = body.levels(p.rep, r.words, n, repLen); err != nil {
+			return err
+		}
+		r.repMem = slices.Grow(r.repMem[:0], n)[:n]
+		r.rep = r.repMem
+		narrow(r.rep, r.words)
+	}
+	if p.def != nil {
+		if r.words, err = body.levels(p.def, r.words, n, defLen); err != nil {
+			return err
+		}
+		r.defMem = slices.Grow(r.defMem[:0], n)[:n]
+		r.def = r.defMem
+		translate(r.def, r.words, p.m.Codes)
+	}
+	return nil
+}
+
+// visible counts the pairs that have a value.
+func (r *miniReader) visible(def []uint8) int {
+	if r.rep == nil {
+		return len(def)
+	}
+	return nest.CountBelow(def, r.b.col.Path.Visible())
+}
+
 // count checks the number of levels against that of values.
 func (r *miniReader) count(nlev int) error {
 	n := nlev
-	if r.rep != nil && r.def != nil {
-		n = visible(r.def, r.b.m)
+	if r.def != nil {
+		n = r.visible(r.def)
 	}
 	if n == r.n || nlev == 0 && r.rep == nil && r.def == nil {
 		return nil
@@ -180,88 +206,64 @@ func (r *miniReader) count(nlev int) error {
 
 // readLists decodes rows of pages with lists. A row begins at a pair whose rep
 // level is the number of lists.
-func (r *miniReader) readLists(get Get, from, to int64, s *Sink, hint *hint) error {
-	first, end := r.b.span(from, to)
-	begins := uint16(r.b.col.Path.Lists)
-	row := r.b.first[first] - 1 // the row that the next pair belongs to, once its begin was seen
-	for k := first; k < end; k++ {
+func (r *miniReader) readLists(get Get, from, to int64, s *Sink) error {
+	b := r.b
+	begins := uint8(b.col.Path.Lists)
+	for k, end := b.span(from, to); k < end; k++ {
 		if err := r.load(get, k); err != nil {
 			return err
 		}
-		if want := r.b.first[k+1] - r.b.first[k]; int64(count(r.rep, begins)) != want || (r.rep[0] != begins) != r.b.pre[k] {
-			return format.Corruptf("chunk %d begins %d rows, the repetition index says %d and a preamble: %t", k, count(r.rep, begins), want, r.b.pre[k])
+		starts := len(r.rep) - nest.CountBelow(r.rep, begins)
+		if want := b.first[k+1] - b.first[k]; int64(starts) != want || (r.rep[0] != begins) != b.pre[k] {
+			return format.Corruptf("chunk %d begins %d rows, the repetition index says %d and a preamble: %t", k, starts, want, b.pre[k])
 		}
-		a, e := len(r.rep), len(r.rep)
-		for i, l := range r.rep {
-			if l == begins {
-				row++
-			}
-			if row >= from {
-				a = i
-				break
-			}
+		a, e := 0, len(r.rep)
+		if from >= b.first[k] { // row from begins here; what is before goes
+			a = nthBegin(r.rep, begins, from-b.first[k])
 		}
-		if a < e && row < to {
-			e, row = r.rowsEnd(a, row, to)
-		} else {
-			e = a
+		if to < b.first[k+1] {
+			e = nthBegin(r.rep, begins, to-b.first[k])
 		}
 		if err := r.appendPairs(s, a, e); err != nil {
 			return err
 		}
-		if err := hint.after(r.b.bytes[k+1] - r.b.bytes[first]); err != nil {
+		if err := s.after(b.bytes[k+1] - b.bytes[k]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rowsEnd is the pair behind a, in row, that begins row to, or the end of the
-// chunk; and the row of the pair before it.
-func (r *miniReader) rowsEnd(a int, row, to int64) (int, int64) {
-	begins := uint16(r.b.col.Path.Lists)
-	if r.b.first[r.chunk+1] <= to { // no row from to on begins here
-		return len(r.rep), r.b.first[r.chunk+1] - 1
-	}
-	for i := a + 1; i < len(r.rep); i++ {
-		if r.rep[i] == begins {
-			if row+1 == to {
-				return i, row
-			}
-			row++
+// nthBegin is the pair that begins row n of those that begin in a chunk, which
+// has more.
+func nthBegin(rep []uint8, begins uint8, n int64) int {
+	for i, l := range rep {
+		if l != begins {
+			continue
 		}
+		if n == 0 {
+			return i
+		}
+		n--
 	}
-	return len(r.rep), row
+	return len(rep)
 }
 
 // appendPairs appends pairs [a, e) of the loaded chunk and their values.
 func (r *miniReader) appendPairs(s *Sink, a, e int) error {
-	if a == e {
+	if a >= e {
 		return nil
 	}
 	from, to := a, e
+	var def []uint8
 	if r.def != nil {
-		from = visible(r.def[:a], r.b.m)
-		to = r.n
-		if e < len(r.def) {
-			to = from + visible(r.def[a:e], r.b.m)
-		}
-		s.pairs(r.rep[a:e], r.def[a:e], r.b.m)
-	} else {
-		s.pairs(r.rep[a:e], nil, r.b.m)
+		def = r.def[a:e]
+		from = r.visible(r.def[:a])
+		to = r.n - r.visible(r.def[e:])
 	}
+	s.codes(r.rep[a:e], def, e-a)
 	if from == to {
 		return nil
 	}
 	return r.append(s.Values, from, to)
-}
-
-func count(rep []uint16, level uint16) int {
-	n := 0
-	for _, r := range rep {
-		if r == level {
-			n++
-		}
-	}
-	return n
 }

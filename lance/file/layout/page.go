@@ -97,6 +97,8 @@ type Body interface {
 	Size() int64
 	// Ranges appends what Read needs for rows [from, to).
 	Ranges(rs []Range, from, to int64) ([]Range, error)
+	// Expect is about how many values rows [from, to) have, and in how many bytes.
+	Expect(from, to int64) (n, encoded int64)
 	// Reader makes a reader.
 	Reader() Reader
 }

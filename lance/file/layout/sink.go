@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"math"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -18,6 +19,9 @@ type Sink struct {
 	rep    []uint8 // empty: every pair begins a row
 	def    []uint8 // empty: all codes are 0
 	lists  int     // the rep level that begins a row
+
+	encoded, done int64 // bytes that are to be decoded, and that were
+	text          bool  // the bytes of text are still to be made room for
 }
 
 // Reset prepares the sink for another run; the memory of levels is kept.
@@ -38,6 +42,32 @@ func (s *Sink) Levels() *nest.Levels {
 	return lv
 }
 
+// Expect makes room for about n values that encoded bytes hold, as far as
+// these justify it.
+func (s *Sink) Expect(n, encoded int64) error {
+	s.encoded, s.done, s.text = encoded, 0, s.Values.Type.Kind == values.Bytes
+	most := s.most() / int64(max(s.Values.Type.Size(), 1))
+	return s.Values.Reserve(int(min(n, most, math.MaxInt32)))
+}
+
+// expansion is how many times the encoded bytes are made room for at once.
+const expansion = 32
+
+func (s *Sink) most() int64 { return expansion*s.encoded + 4096 }
+
+// after says that the next so many encoded bytes were decoded. When the first
+// were, they tell how much text is to come.
+func (s *Sink) after(encoded int64) error {
+	s.done += encoded
+	if !s.text || s.Values.Len() == 0 || s.done >= s.encoded {
+		return nil
+	}
+	s.text = false
+	got := float64(s.Values.BytesLen())
+	more := got*1.03*(float64(s.encoded)/float64(s.done)-1) + 64
+	return s.Values.ReserveBytes(int(min(more, float64(s.most()), math.MaxInt32)))
+}
+
 // same appends n pairs (lists, code).
 func (s *Sink) same(n int, code uint8) {
 	if code != 0 && len(s.def) == 0 {
@@ -52,41 +82,8 @@ func (s *Sink) same(n int, code uint8) {
 	s.n += n
 }
 
-// defs appends n pairs that begin rows, with definition levels of a page.
-func (s *Sink) defs(levels []uint16, m *nest.Map) {
-	s.def = s.room(s.def, len(levels), 0)
-	at := len(s.def)
-	s.def = s.def[:at+len(levels)]
-	translate(s.def[at:], levels, m.Codes)
-	if len(s.rep) > 0 {
-		s.rep = fill(s.rep, len(levels), uint8(s.lists))
-	}
-	s.n += len(levels)
-}
-
-// pairs appends pairs. def may be nil, for all 0.
-func (s *Sink) pairs(rep, def []uint16, m *nest.Map) {
-	n := len(rep)
-	s.rep = s.room(s.rep, n, uint8(s.lists))
-	at := len(s.rep)
-	s.rep = s.rep[:at+n]
-	for i, r := range rep {
-		s.rep[at+i] = uint8(r)
-	}
-	if def != nil || len(s.def) > 0 {
-		s.def = s.room(s.def, n, 0)
-		at := len(s.def)
-		s.def = s.def[:at+n]
-		if def != nil {
-			translate(s.def[at:], def, m.Codes)
-		} else {
-			clear(s.def[at:])
-		}
-	}
-	s.n += n
-}
-
-// codes appends pairs that are in our form already; rep and def may be empty.
+// codes appends n pairs. rep may be empty, for pairs that all begin a row, and
+// def, for codes that are all 0.
 func (s *Sink) codes(rep, def []uint8, n int) {
 	if len(rep) > 0 {
 		s.rep = append(s.room(s.rep, n, uint8(s.lists)), rep...)
@@ -121,27 +118,25 @@ func fill(levels []uint8, n int, v uint8) []uint8 {
 
 // translate turns levels, which were checked against the map, into codes.
 func translate(dst []uint8, levels []uint16, codes []uint8) {
-	if len(codes) == 2 { // a plain nullable column
+	if len(codes) == 2 { // levels are 0 and 1
 		c := codes[1]
 		for i, l := range levels {
 			dst[i] = c & -uint8(l)
 		}
 		return
 	}
+	var table [256]uint8
+	copy(table[:], codes)
 	for i, l := range levels {
-		dst[i] = codes[l]
+		dst[i] = table[uint8(l)]
 	}
 }
 
-// visible counts the pairs that have a value.
-func visible(def []uint16, m *nest.Map) int {
-	n := 0
-	for _, d := range def {
-		if int(d) <= m.MaxVisible {
-			n++
-		}
+// narrow turns repetition levels, which were checked, into bytes.
+func narrow(dst []uint8, levels []uint16) {
+	for i, l := range levels {
+		dst[i] = uint8(l)
 	}
-	return n
 }
 
 // asInt checks a count of the file against what an int and memory can hold.

@@ -260,6 +260,14 @@ func (b *zipBody) span(from, to int64) (Range, error) {
 	return b.items.part(at, b.start(to)-at)
 }
 
+func (b *zipBody) Expect(from, to int64) (n, encoded int64) {
+	r, err := b.span(from, to)
+	if err != nil {
+		return 0, 0 // Read will say so
+	}
+	return to - from, r.Len
+}
+
 func (b *zipBody) Ranges(rs []Range, from, to int64) ([]Range, error) {
 	r, err := b.span(from, to)
 	return append(rs, r), err

@@ -10,8 +10,8 @@ import (
 // zipReader decodes items.
 type zipReader struct {
 	b     *zipBody
-	rep   []uint16
-	def   []uint16
+	rep   []uint8
+	def   []uint8   // codes
 	spare [2][]byte // memory to decompress to
 }
 
@@ -26,12 +26,8 @@ func (r *zipReader) Read(get Get, from, to int64, s *Sink) error {
 	if err != nil {
 		return err
 	}
-	hint := newHint(s.Values, span.Len)
-	if err := hint.exactly(to - from); err != nil {
-		return err
-	}
 	if s.Values.Type.Kind == values.Bytes {
-		if err := s.Values.ReserveBytes(int(span.Len)); err != nil {
+		if err := s.Values.ReserveBytes(len(items)); err != nil {
 			return err
 		}
 	}
@@ -102,8 +98,8 @@ func (f *zipFixed) append(b *values.Builder, v []byte) error {
 func (r *zipReader) walk(s *Sink, items []byte, rows int64) error {
 	p := r.b.zipPage
 	r.rep, r.def = r.rep[:0], r.def[:0]
-	lists := uint16(p.col.Path.Lists)
-	maxDef := uint16(len(p.m.Codes) - 1)
+	lists := uint32(p.col.Path.Lists)
+	maxDef := uint32(len(p.m.Codes) - 1)
 	began := int64(0)
 	for at := 0; at < len(items); {
 		if len(items)-at < p.control {
@@ -111,9 +107,9 @@ func (r *zipReader) walk(s *Sink, items []byte, rows int64) error {
 		}
 		word := controlWord(items[at:], p.control)
 		at += p.control
-		rep, def := lists, uint16(word&(1<<p.bitsDef-1))
+		rep, def := lists, word&(1<<p.bitsDef-1)
 		if p.bitsRep > 0 {
-			rep = uint16(word >> p.bitsDef)
+			rep = word >> p.bitsDef
 		}
 		if rep > lists || def > maxDef {
 			return format.Corruptf("a control word of levels %d and %d, at most %d and %d are possible", rep, def, lists, maxDef)
@@ -121,7 +117,7 @@ func (r *zipReader) walk(s *Sink, items []byte, rows int64) error {
 		if rep == lists {
 			began++
 		}
-		r.rep, r.def = append(r.rep, rep), append(r.def, def)
+		r.rep, r.def = append(r.rep, uint8(rep)), append(r.def, p.m.Codes[def])
 		if int(def) > p.m.MaxVisible {
 			continue
 		}
@@ -134,23 +130,15 @@ func (r *zipReader) walk(s *Sink, items []byte, rows int64) error {
 	if began != rows {
 		return format.Corruptf("%d rows begin in the items of %d", began, rows)
 	}
-	r.levels(s)
-	return nil
-}
-
-// levels hands the pairs over, as little of them as says all.
-func (r *zipReader) levels(s *Sink) {
-	p := r.b.zipPage
-	switch {
-	case p.col.Path.Lists > 0 && p.bitsDef > 0:
-		s.pairs(r.rep, r.def, p.m)
-	case p.col.Path.Lists > 0:
-		s.pairs(r.rep, nil, p.m)
-	case p.bitsDef > 0:
-		s.defs(r.def, p.m)
-	default:
-		s.same(len(r.def), 0)
+	rep, def := r.rep, r.def
+	if lists == 0 {
+		rep = nil
 	}
+	if p.bitsDef == 0 {
+		def = nil
+	}
+	s.codes(rep, def, len(r.def))
+	return nil
 }
 
 func controlWord(p []byte, n int) uint32 {
@@ -166,7 +154,7 @@ func controlWord(p []byte, n int) uint32 {
 }
 
 // item appends the value at the beginning of rest and returns its length.
-func (r *zipReader) item(b *values.Builder, rest []byte, def uint16) (int, error) {
+func (r *zipReader) item(b *values.Builder, rest []byte, def uint32) (int, error) {
 	p := r.b.zipPage
 	if p.fixed != nil {
 		n := p.fixed.size

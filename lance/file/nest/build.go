@@ -1,7 +1,6 @@
 package nest
 
 import (
-	"encoding/binary"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -67,13 +66,16 @@ func (p *Path) Build(lv *Levels, mem memory.Allocator) ([]Shape, error) {
 				validBelow(shapes[i].Validity.Bytes(), lv.Def, Null(i))
 			}
 		}
-	case len(p.Layers) == 2 && p.Lists == 1 && !p.fixed && !p.Layers[1].Wide:
+	case p.isOneList() && !p.Layers[1].Wide:
 		p.oneList(lv, shapes)
 	default:
 		p.walk(lv, shapes)
 	}
 	return shapes, p.trim(shapes)
 }
+
+// isOneList tells whether the path is a list of leaves.
+func (p *Path) isOneList() bool { return len(p.Layers) == 2 && p.Layers[1].Kind == List }
 
 func (p *Path) offsetSize(i int) int {
 	if p.Layers[i].Wide {
@@ -93,6 +95,16 @@ func zeroed(mem memory.Allocator, n int) *memory.Buffer {
 // lists they are upper bounds, set right by trim.
 func (p *Path) count(lv *Levels) ([]Shape, error) {
 	shapes := make([]Shape, len(p.Layers))
+	if p.Lists == 0 && !p.fixed {
+		p.countFlat(lv, shapes)
+		return shapes, nil
+	}
+	if p.isOneList() {
+		if !countOne(lv, shapes) {
+			return nil, format.Corruptf("a level pair without a value that begins no list")
+		}
+		return shapes, nil
+	}
 	add := func(rep, def uint8, n int) error {
 		hi, lo := p.hi[rep], p.lo[def]
 		if lo > hi {
@@ -134,65 +146,67 @@ func (p *Path) count(lv *Levels) ([]Shape, error) {
 	return shapes, nil
 }
 
-// validBelow sets the bit of every code below limit.
-func validBelow(bits, codes []uint8, limit uint8) {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	add := uint64(0x80-limit) * ones // a code of limit or more reaches the high bit
-	i := 0
-	for ; i+8 <= len(codes); i += 8 {
-		x := binary.LittleEndian.Uint64(codes[i:])
-		ge := (x&^high + add | x) & high
-		bits[i/8] = ^uint8(ge >> 7 * 0x0102040810204080 >> 56)
-	}
-	for ; i < len(codes); i++ {
-		if codes[i] < limit {
-			bits[i/8] |= 1 << (i % 8)
-		}
-	}
-}
-
-// oneList is walk for a list of leaves, by far the most common one.
+// oneList is walk for a list of leaves, by far the most common one. It has no
+// branches that depend on the data: what is written for a pair that begins no
+// list, or has no value, is written again by the next that does.
 func (p *Path) oneList(lv *Levels, shapes []Shape) {
 	offsets := arrow.Int32Traits.CastFromBytes(shapes[1].Offsets.Bytes())
-	list, items := 0, 0
+	n, rep, def := lv.N, lv.Rep, lv.Def
 	switch {
-	case lv.Rep == nil && lv.Def == nil:
+	case rep == nil && def == nil:
 		for i := range offsets {
 			offsets[i] = int32(i)
 		}
 		return
-	case lv.Def == nil:
-		for _, r := range lv.Rep[:lv.N] {
-			offsets[list] = int32(items)
-			list += int(r)
-			items++
+	case rep == nil:
+		rep = make([]uint8, n)
+		for i := range rep {
+			rep[i] = 1
 		}
-	default:
-		nullItem, nullList := Null(0), Null(1)
-		itemBits, listBits := bits(&shapes[0]), bits(&shapes[1])
-		for i, d := range lv.Def[:lv.N] {
-			begins := 1
-			if lv.Rep != nil {
-				begins = int(lv.Rep[i])
-			}
-			offsets[list] = int32(items)
-			if listBits != nil && begins != 0 && d != nullList {
-				listBits[list>>3] |= 1 << (list & 7)
-			}
-			list += begins
-			if d > nullItem {
+	case def == nil:
+		list := 0
+		for i, r := range rep[:n] {
+			offsets[list] = int32(i)
+			list += int(r)
+		}
+		offsets[list] = int32(n)
+		return
+	}
+	var value [256]uint8 // 1 for codes of pairs that have a value
+	value[0], value[Null(0)] = 1, 1
+	list, items := 0, 0
+	rep, def = rep[:n], def[:n]
+	for i, r := range rep {
+		offsets[list] = int32(items)
+		list += int(r)
+		items += int(value[def[i]])
+	}
+	offsets[list] = int32(items)
+	if bits := bitmapOf(&shapes[0]); bits != nil {
+		items = 0
+		for _, d := range def {
+			if d > Null(0) {
 				continue
 			}
-			if itemBits != nil && d == 0 {
-				itemBits[items>>3] |= 1 << (items & 7)
-			}
+			bits[items>>3] |= (1 - d) << (items & 7)
 			items++
 		}
 	}
-	offsets[list] = int32(items)
+	if bits := bitmapOf(&shapes[1]); bits != nil {
+		list = 0
+		for i, r := range rep {
+			if r == 0 {
+				continue
+			}
+			if def[i] != Null(1) {
+				bits[list>>3] |= 1 << (list & 7)
+			}
+			list++
+		}
+	}
 }
 
-func bits(s *Shape) []byte {
+func bitmapOf(s *Shape) []byte {
 	if s.Validity == nil {
 		return nil
 	}
@@ -214,7 +228,7 @@ func (p *Path) walk(lv *Levels, shapes []Shape) {
 	st := make([]layerState, len(shapes))
 	for i := range st {
 		l := p.Layers[i]
-		st[i] = layerState{bits: bits(&shapes[i]), list: l.Kind == List}
+		st[i] = layerState{bits: bitmapOf(&shapes[i]), list: l.Kind == List}
 		if l.Kind == FixedList {
 			st[i].dim = l.Dim
 		}

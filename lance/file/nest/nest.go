@@ -127,6 +127,10 @@ func Null(i int) uint8 { return uint8(1 + 2*i) }
 // Empty is the code of an empty list in layer i.
 func Empty(i int) uint8 { return uint8(2 + 2*i) }
 
+// Visible is the limit of the codes of pairs that have a value: these are
+// below it.
+func (p *Path) Visible() uint8 { return uint8(1 + 2*p.first) }
+
 // RowFactor is the number of pair-groups that a row has: the product of the
 // dimensions of fixed-size lists of structs outside every list.
 func (p *Path) RowFactor() (int64, error) {
@@ -163,8 +167,6 @@ const (
 type Map struct {
 	Codes      []uint8 // by def level of the page; level 0 is code 0
 	MaxVisible int     // pairs with a def level up to this one have a value
-	AllValid   bool    // no level but 0 exists
-	HasLists   bool
 }
 
 // Map makes the table of a page with the given layers, innermost first.
@@ -172,7 +174,7 @@ func (p *Path) Map(kinds []LayerKind) (*Map, error) {
 	if len(kinds) != len(p.Layers) {
 		return nil, format.Corruptf("a page of %d layers, where the schema has %d", len(kinds), len(p.Layers))
 	}
-	m := &Map{Codes: []uint8{0}, HasLists: p.Lists > 0}
+	m := &Map{Codes: []uint8{0}}
 	for i, k := range kinds {
 		if isList := p.Layers[i].Kind == List; k < AllValidItem || k > NullAndEmptyList ||
 			isList != (k != AllValidItem && k != NullableItem) {
@@ -193,7 +195,6 @@ func (p *Path) Map(kinds []LayerKind) (*Map, error) {
 	if p.first == len(p.Layers) {
 		m.MaxVisible = len(m.Codes) - 1
 	}
-	m.AllValid = len(m.Codes) == 1
 	return m, nil
 }
 

@@ -136,8 +136,7 @@ func lookupText[T Index](b *Builder, d *Dictionary, indices []T) error {
 			from := d.ends[i]
 			n := int(d.ends[i+1] - from)
 			if n <= slack { // there is room for 16 bytes on both sides
-				src, dst := d.text[from:from+slack], out[at:at+slack]
-				copy(dst, src)
+				*(*[slack]byte)(out[at:]) = [slack]byte(d.text[from : from+slack])
 			} else {
 				copy(out[at:at+n], d.text[from:])
 			}

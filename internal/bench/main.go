@@ -1,0 +1,162 @@
+// Bench times the reader of data files against pylance, in one run on one
+// machine.
+//
+//	go run ./internal/bench [-threads N] [-runs N] [-rows N] [-direct] [-profile FILE]
+//
+// It lets pylance write a dataset of a million rows in one data file, once,
+// and then takes turns: one scan of ours, one of theirs, for every column, for
+// the five columns of the issue together, and for 1,000 random rows, in one
+// call and one by one. Both have their dataset open, both read from the page
+// cache, and both hold the whole result before they let go of it. The number
+// of threads is GOMAXPROCS on our side and LANCE_CPU_THREADS on theirs, and
+// both processes are bound to so many processors (taskset, where it exists).
+//
+// OMNIDECK_PYTHON names the interpreter that has pylance; without it python3
+// is tried. A ratio above 1 means that ours is faster.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+)
+
+// goals are the ratios of the issue, by column.
+var columns = []struct {
+	name, what string
+	goal       float64
+}{
+	{"i64", "i64, 20 bits", 1.5},
+	{"f64", "f64 in [0,1)", 1.5},
+	{"prose", "utf8, 42 bytes of prose", 1},
+	{"kind", "utf8, 50 distinct", 1},
+	{"vec", "vector of 16 f32", 1.5},
+	{"i64,f64,prose,kind,vec", "the five together", 1},
+	{"i64r", "i64, random", 1.5},
+	{"i32n", "i32, 10% null", 1.5},
+	{"bin", "binary, the same prose", 1},
+	{"hex", "utf8, 32 hex digits", 1},
+	{"list", "list of i64, 0-4 items", 1},
+}
+
+const five = "i64,f64,prose,kind,vec"
+
+type config struct {
+	dir     string
+	rows    int
+	runs    int
+	threads int
+	direct  bool
+	only    string
+	profile string
+}
+
+func main() {
+	var c config
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	flag.StringVar(&c.dir, "dir", filepath.Join(cache, "omnideck-bench"), "folder of the dataset, which is written once")
+	flag.IntVar(&c.rows, "rows", 1_000_000, "rows")
+	flag.IntVar(&c.runs, "runs", 9, "runs of each side")
+	flag.IntVar(&c.threads, "threads", runtime.NumCPU(), "threads of each side")
+	flag.BoolVar(&c.direct, "direct", false, "read the data file without the dataset and store around it")
+	flag.StringVar(&c.only, "only", "", "only this line: names of columns with commas, take or single")
+	flag.StringVar(&c.profile, "profile", "", "write a CPU profile of our side to this file")
+	flag.Parse()
+	if err := run(context.Background(), c); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, c config) error {
+	runtime.GOMAXPROCS(c.threads)
+	bound := bind(c.threads)
+	p, err := startPeer(c)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	path := filepath.Join(c.dir, fmt.Sprintf("rows-%d", c.rows))
+	about, err := p.ask("write", path, c.rows)
+	if err != nil {
+		return err
+	}
+	ours, err := openOurs(ctx, path, c)
+	if err != nil {
+		return err
+	}
+	defer ours.close()
+	fmt.Printf("%d rows in %s\npylance %s, pyarrow %s; %s on %s/%s; %d threads each, bound to processors: %t; %d runs in turns; milliseconds min / median / max\n\n",
+		c.rows, path, about["lance"], about["pyarrow"], runtime.Version(), runtime.GOOS, runtime.GOARCH, c.threads, bound, c.runs)
+	fmt.Printf("%-28s %24s %24s %8s %6s\n", "", "ours", "pylance", "ratio", "goal")
+	if c.profile != "" {
+		f, err := os.Create(c.profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	return lines(ctx, c, p, ours, path)
+}
+
+// lines measures and prints line by line.
+func lines(ctx context.Context, c config, p *peer, ours *ours, path string) error {
+	for _, col := range columns {
+		if c.only != "" && c.only != col.name {
+			continue
+		}
+		err := line(c, col.what, col.goal,
+			func(int) (float64, error) { return ours.scan(ctx, col.name) },
+			func(int) (float64, error) { return p.time("scan", path, col.name) })
+		if err != nil {
+			return err
+		}
+	}
+	const n = 1000
+	if c.only == "" || c.only == "take" {
+		err := line(c, "1,000 random rows, one call", 1,
+			func(k int) (float64, error) { return ours.take(ctx, k, n, five) },
+			func(k int) (float64, error) { return p.time("take", path, k, n, five) })
+		if err != nil {
+			return err
+		}
+	}
+	if c.only == "" || c.only == "single" {
+		return line(c, "1,000 random rows, one by one", 1,
+			func(k int) (float64, error) { return ours.single(ctx, k, n, five) },
+			func(k int) (float64, error) { return p.time("single", path, k, n, five) })
+	}
+	return nil
+}
+
+// line runs both sides in turns, after one run each that does not count.
+func line(c config, what string, goal float64, ours, theirs func(k int) (float64, error)) error {
+	var a, b sample
+	for k := range c.runs + 1 {
+		x, err := ours(k)
+		if err != nil {
+			return fmt.Errorf("%s: ours: %w", what, err)
+		}
+		y, err := theirs(k)
+		if err != nil {
+			return fmt.Errorf("%s: pylance: %w", what, err)
+		}
+		if k > 0 {
+			a, b = append(a, x), append(b, y)
+		}
+	}
+	ratio := b.median() / a.median()
+	fmt.Printf("%-28s %24s %24s %7.2fx %5.1fx\n", what, a, b, ratio, goal)
+	return nil
+}
