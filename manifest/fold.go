@@ -30,6 +30,10 @@ func fold(rows []Row, doubts []doubt) (State, []Problem) {
 		return cmp.Or(cmp.Compare(a.Updated, b.Updated), cmp.Compare(a.Fragment, b.Fragment), cmp.Compare(a.Offset, b.Offset))
 	})
 	for i, r := range sorted {
+		if r.Deleted {
+			f.pastVersion(r)
+			continue
+		}
 		f.row(r, nextLive(sorted[i+1:], r))
 	}
 	f.finish()
@@ -117,14 +121,8 @@ func (f *folder) reject(r *Row, rule Rule, refuses bool, found, expected string)
 	f.doubts = append(f.doubts, d)
 }
 
-// row takes one row; twin is a live row of the same object id that is newer.
+// row takes one live row; twin is one of the same object id that is newer.
 func (f *folder) row(r, twin *Row) {
-	if r.Deleted {
-		if r.Kind == KindVersion {
-			f.pastVersion(r)
-		}
-		return
-	}
 	if twin != nil {
 		f.duplicate(r, twin)
 		return
@@ -231,10 +229,10 @@ func versionRow(r *Row, id Identity) (VersionRow, error) {
 	}, err
 }
 
-// pastVersion keeps what a deleted row says, when it is sound.
+// pastVersion keeps what a deleted version row says, when it is sound.
 func (f *folder) pastVersion(r *Row) {
 	id, ok := r.identity()
-	if !ok || !r.Version.Set || !r.Rows.Set || r.ObjectID != r.canonicalID(id) {
+	if r.Kind != KindVersion || !ok || !r.Version.Set || !r.Rows.Set || r.ObjectID != r.canonicalID(id) {
 		return
 	}
 	if v, err := versionRow(r, id); err == nil {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/fixtures"
@@ -372,6 +374,22 @@ func TestMissingDeletionFile(t *testing.T) {
 		if p.Rule != manifest.RuleDeletion || p.Found == "" {
 			t.Errorf("problem %d: %v", i, p)
 		}
+	}
+}
+
+// Every record is released, also when fragments are lost.
+func TestReleases(t *testing.T) {
+	files := graph(t, fixtures.Demo)
+	for _, lose := range []bool{false, true} {
+		s := store(t, files)
+		if lose {
+			if err := s.Delete(context.Background(), dataFiles(open(t, s, manifest.Options{}))[3]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+		open(t, s, manifest.Options{ReadDeletions: true, Lance: lance.OpenOptions{Allocator: mem}})
+		mem.AssertSize(t, 0)
 	}
 }
 

@@ -144,19 +144,24 @@ func (h *Head) Read(ctx context.Context) (*View, error) {
 }
 
 // OpenCommit opens the state that a commit published and requires that it is
-// still there: the branch's graph_head at that manifest version must be the
-// commit. Otherwise a *HeadMismatchError (the branch was deleted and made
-// again), or what Open says.
+// still there (Carries). Beside a *HeadMismatchError (the branch was deleted and
+// made again) stands the state that is there instead.
 func OpenCommit(ctx context.Context, store blob.Store, c Commit, o Options) (*View, error) {
 	o.Branch, o.Version = c.Branch, c.ManifestVersion
 	v, err := Open(ctx, store, o)
 	if err != nil {
 		return nil, fmt.Errorf("going back to commit %s: %w", c.ID, err)
 	}
+	return v, v.Carries(c)
+}
+
+// Carries checks that the state is the one that a commit published: its
+// branch's head there is the commit. Otherwise a *HeadMismatchError.
+func (v *View) Carries(c Commit) error {
 	if found := v.Heads[orMain(c.Branch)]; found != c.ID {
-		return nil, &HeadMismatchError{Commit: c, Found: found}
+		return &HeadMismatchError{Commit: c, Found: found}
 	}
-	return v, nil
+	return nil
 }
 
 // BranchNotFoundError: no ref names the branch.

@@ -43,7 +43,11 @@ type Problem struct {
 }
 
 func (p Problem) Error() string {
-	return fmt.Sprintf("__manifest row %q: rule %s: found %s, expected %s", p.Row.ObjectID, p.Rule, p.Found, p.Expected)
+	where := fmt.Sprintf("row %q", clip(p.Row.ObjectID))
+	if p.Row.ObjectID == "" {
+		where = fmt.Sprintf("fragment %d", p.Row.Fragment)
+	}
+	return fmt.Sprintf("__manifest, %s, rule %s: found %s, expected %s", where, p.Rule, p.Found, p.Expected)
 }
 
 // Refused reports whether any of the problems makes the Rust engine refuse the

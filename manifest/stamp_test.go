@@ -79,6 +79,23 @@ func TestStamps(t *testing.T) {
 	}
 }
 
+// A column that every generation has is gone, or of another type.
+func TestColumns(t *testing.T) {
+	for what, edit := range map[string][2]string{
+		"missing": {"table_key", "table_kex"}, "another type": {"uint64", "uint32"},
+	} {
+		s := restamped(t, func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(edit[0]), []byte(edit[1])) })
+		h, err := manifest.Peek(context.Background(), s, manifest.Options{})
+		if err != nil || !h.Stamp.OK() {
+			t.Errorf("%s: head %v, error %v", what, h, err)
+			continue
+		}
+		if _, err := h.Read(context.Background()); !errors.Is(err, format.ErrCorrupt) || !strings.Contains(err.Error(), "column") {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+}
+
 func legacy(t *testing.T, generation string) *memstore.Store {
 	t.Helper()
 	archive, err := os.ReadFile("testdata/legacy.tar.gz")
