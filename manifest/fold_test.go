@@ -161,57 +161,67 @@ func TestFoldHandOff(t *testing.T) {
 	}
 }
 
+func edit(i int, f func(*Row)) func([]Row) []Row {
+	return func(rows []Row) []Row { f(&rows[i]); return rows }
+}
+
+func add(r Row) func([]Row) []Row {
+	return func(rows []Row) []Row { return append(rows, r) }
+}
+
+func drop(i int) func([]Row) []Row {
+	return func(rows []Row) []Row { return slices.Delete(rows, i, i+1) }
+}
+
+// foldProblems each break one rule of a sound graph.
+var foldProblems = map[string]struct {
+	change  func([]Row) []Row
+	rule    Rule
+	refuses bool
+	doubts  string // aliases of doubtful entries, "lineage", sorted
+}{
+	"zero id":              {edit(5, func(r *Row) { r.Table.V = 0 }), RuleIdentity, true, "node:Person"},
+	"no id":                {edit(5, func(r *Row) { r.Incarnation.Set = false }), RuleIdentity, true, "node:Person"},
+	"id on a commit":       {edit(6, func(r *Row) { r.Table = set(1) }), RuleIdentity, true, "lineage"},
+	"object id":            {edit(5, func(r *Row) { r.ObjectID = r.ObjectID[:len(r.ObjectID)-1] + "9" }), RuleObjectID, true, "node:Person"},
+	"object id, older":     {edit(1, func(r *Row) { r.Version.V = 0 }), RuleObjectID, true, "node:Person"},
+	"object id unreadable": {edit(5, func(r *Row) { r.ObjectID = "x" }), RuleObjectID, true, "node:Person"},
+	"no version":           {edit(5, func(r *Row) { r.Version.Set = false }), RuleVersion, true, "node:Person"},
+	"no row count":         {edit(5, func(r *Row) { r.Rows.Set = false }), RuleVersion, true, "node:Person"},
+	"no row count, older":  {edit(1, func(r *Row) { r.Rows.Set = false }), RuleVersion, true, ""},
+	"metadata null":        {edit(5, func(r *Row) { r.Metadata.Set = false }), RuleMetadata, true, "node:Person"},
+	"metadata text":        {edit(5, func(r *Row) { r.Metadata.V = "{" }), RuleMetadata, true, "node:Person"},
+	"metadata member":      {edit(5, func(r *Row) { r.Metadata.V = `{"manifest_path":7}` }), RuleMetadata, true, "node:Person"},
+	"location":             {edit(0, func(r *Row) { r.Location.V = "nodes/x" }), RuleLocation, true, "node:Person"},
+	"location null":        {edit(0, func(r *Row) { r.Location.Set = false }), RuleLocation, true, "node:Person"},
+	"alias kind":           {edit(0, func(r *Row) { r.Alias = "table:Person" }), RuleAlias, true, "node:Person"},
+	"no registration":      {drop(0), RuleRegistration, true, "node:Person"},
+	"registered only":      {add(tableRow("node:Port", Identity{8, 9})), RuleVersion, false, ""},
+	"tombstone, no table":  {add(tombstoneOf("node:Port", Identity{8, 9}, 3)), RuleTombstone, true, ""},
+	"tombstone, alias":     {add(tombstoneOf("edge:Other", knows, 2)), RuleTombstone, true, ""},
+	"tombstone damaged":    {add(func() Row { r := tombstoneOf("edge:Knows", knows, 9); r.Version.Set = false; return r }()), RuleVersion, true, "edge:Knows"},
+	"two live, one alias": {func(r []Row) []Row {
+		return append(r, tableRow("node:Person", Identity{8, 9}), versionOf("node:Person", Identity{8, 9}, 1, 0, ""))
+	}, RuleAlias, true, "node:Person node:Person"},
+	"same table row twice":  {add(tableRow("node:Person", person)), RuleUnique, false, "node:Person"},
+	"two names, one table":  {add(tableRow("node:Human", person)), RuleUnique, true, "node:Human"},
+	"version row twice":     {add(versionOf("node:Person", person, 2, 4, "")), RuleUnique, false, "node:Person"},
+	"kind damaged":          {edit(5, func(r *Row) { r.Kind = "table_versiom" }), RuleKind, false, "node:Person"},
+	"kind of head damaged":  {edit(7, func(r *Row) { r.Kind = "graph_heae" }), RuleKind, false, "lineage"},
+	"commit without number": {edit(6, func(r *Row) { r.Version.Set = false }), RuleVersion, true, "lineage"},
+	"commit metadata":       {edit(6, func(r *Row) { r.Metadata.V = `{}` }), RuleMetadata, true, "lineage"},
+	"commit metadata null":  {edit(6, func(r *Row) { r.Metadata.Set = false }), RuleMetadata, true, "lineage"},
+	"head id":               {edit(7, func(r *Row) { r.ObjectID = "graph_hea:main" }), RuleObjectID, true, "lineage"},
+	"head metadata":         {edit(7, func(r *Row) { r.Metadata.V = `[]` }), RuleMetadata, true, "lineage"},
+	"head names nothing":    {edit(7, func(r *Row) { r.Metadata.V = `{"head_commit_id":"gone"}` }), RuleHead, false, ""},
+	"commit id":             {add(commitRow("abc", 4, third)), RuleObjectID, false, ""},
+	"parent missing":        {add(commitRow("01KB7Q0V1S3F8D1Y3J8E0Z5T63", 4, "01KB7Q0V1S3F8D1Y3J8E0Z5T6X")), RuleLineage, false, ""},
+	"parent younger":        {add(commitRow("01KB7Q0V1S3F8D1Y3J8E0Z5T63", 3, third)), RuleLineage, false, ""},
+	"two commits, one":      {add(commitRow("01KB7Q0V1S3F8D1Y3J8E0Z5T63", 2, genesis)), RuleLineage, false, ""},
+}
+
 func TestFoldProblems(t *testing.T) {
-	edit := func(i int, f func(*Row)) func([]Row) []Row {
-		return func(rows []Row) []Row { f(&rows[i]); return rows }
-	}
-	add := func(r Row) func([]Row) []Row { return func(rows []Row) []Row { return append(rows, r) } }
-	drop := func(i int) func([]Row) []Row { return func(rows []Row) []Row { return slices.Delete(rows, i, i+1) } }
-	for name, c := range map[string]struct {
-		change  func([]Row) []Row
-		rule    Rule
-		refuses bool
-		doubts  string // aliases of doubtful entries, "lineage", sorted
-	}{
-		"zero id":              {edit(5, func(r *Row) { r.Table.V = 0 }), RuleIdentity, true, "node:Person"},
-		"no id":                {edit(5, func(r *Row) { r.Incarnation.Set = false }), RuleIdentity, true, "node:Person"},
-		"id on a commit":       {edit(6, func(r *Row) { r.Table = set(1) }), RuleIdentity, true, "lineage"},
-		"object id":            {edit(5, func(r *Row) { r.ObjectID = r.ObjectID[:len(r.ObjectID)-1] + "9" }), RuleObjectID, true, "node:Person"},
-		"object id, older":     {edit(1, func(r *Row) { r.Version.V = 0 }), RuleObjectID, true, "node:Person"},
-		"object id unreadable": {edit(5, func(r *Row) { r.ObjectID = "x" }), RuleObjectID, true, "node:Person"},
-		"no version":           {edit(5, func(r *Row) { r.Version.Set = false }), RuleVersion, true, "node:Person"},
-		"no row count":         {edit(5, func(r *Row) { r.Rows.Set = false }), RuleVersion, true, "node:Person"},
-		"no row count, older":  {edit(1, func(r *Row) { r.Rows.Set = false }), RuleVersion, true, ""},
-		"metadata null":        {edit(5, func(r *Row) { r.Metadata.Set = false }), RuleMetadata, true, "node:Person"},
-		"metadata text":        {edit(5, func(r *Row) { r.Metadata.V = "{" }), RuleMetadata, true, "node:Person"},
-		"metadata member":      {edit(5, func(r *Row) { r.Metadata.V = `{"manifest_path":7}` }), RuleMetadata, true, "node:Person"},
-		"location":             {edit(0, func(r *Row) { r.Location.V = "nodes/x" }), RuleLocation, true, "node:Person"},
-		"location null":        {edit(0, func(r *Row) { r.Location.Set = false }), RuleLocation, true, "node:Person"},
-		"alias kind":           {edit(0, func(r *Row) { r.Alias = "table:Person" }), RuleAlias, true, "node:Person"},
-		"no registration":      {drop(0), RuleRegistration, true, "node:Person"},
-		"registered only":      {add(tableRow("node:Port", Identity{8, 9})), RuleVersion, false, ""},
-		"tombstone, no table":  {add(tombstoneOf("node:Port", Identity{8, 9}, 3)), RuleTombstone, true, ""},
-		"tombstone, alias":     {add(tombstoneOf("edge:Other", knows, 2)), RuleTombstone, true, ""},
-		"tombstone damaged":    {add(func() Row { r := tombstoneOf("edge:Knows", knows, 9); r.Version.Set = false; return r }()), RuleVersion, true, "edge:Knows"},
-		"two live, one alias": {func(r []Row) []Row {
-			return append(r, tableRow("node:Person", Identity{8, 9}), versionOf("node:Person", Identity{8, 9}, 1, 0, ""))
-		}, RuleAlias, true, "node:Person node:Person"},
-		"same table row twice":  {add(tableRow("node:Person", person)), RuleUnique, false, "node:Person"},
-		"two names, one table":  {add(tableRow("node:Human", person)), RuleUnique, true, "node:Human"},
-		"version row twice":     {add(versionOf("node:Person", person, 2, 4, "")), RuleUnique, false, "node:Person"},
-		"kind damaged":          {edit(5, func(r *Row) { r.Kind = "table_versiom" }), RuleKind, false, "node:Person"},
-		"kind of head damaged":  {edit(7, func(r *Row) { r.Kind = "graph_heae" }), RuleKind, false, "lineage"},
-		"commit without number": {edit(6, func(r *Row) { r.Version.Set = false }), RuleVersion, true, "lineage"},
-		"commit metadata":       {edit(6, func(r *Row) { r.Metadata.V = `{}` }), RuleMetadata, true, "lineage"},
-		"commit metadata null":  {edit(6, func(r *Row) { r.Metadata.Set = false }), RuleMetadata, true, "lineage"},
-		"head id":               {edit(7, func(r *Row) { r.ObjectID = "graph_hea:main" }), RuleObjectID, true, "lineage"},
-		"head metadata":         {edit(7, func(r *Row) { r.Metadata.V = `[]` }), RuleMetadata, true, "lineage"},
-		"head names nothing":    {edit(7, func(r *Row) { r.Metadata.V = `{"head_commit_id":"gone"}` }), RuleHead, false, ""},
-		"commit id":             {add(commitRow("abc", 4, third)), RuleObjectID, false, ""},
-		"parent missing":        {add(commitRow("01KB7Q0V1S3F8D1Y3J8E0Z5T63", 4, "01KB7Q0V1S3F8D1Y3J8E0Z5T6X")), RuleLineage, false, ""},
-		"parent younger":        {add(commitRow("01KB7Q0V1S3F8D1Y3J8E0Z5T63", 3, third)), RuleLineage, false, ""},
-		"two commits, one":      {add(commitRow("01KB7Q0V1S3F8D1Y3J8E0Z5T63", 2, genesis)), RuleLineage, false, ""},
-	} {
+	for name, c := range foldProblems {
 		s, problems := Fold(place(c.change(sound())))
 		if len(problems) == 0 || !slices.ContainsFunc(problems, func(p Problem) bool { return p.Rule == c.rule && p.Refuses == c.refuses }) {
 			t.Errorf("%s: problems %v, want one of rule %s, refuses %v", name, problems, c.rule, c.refuses)

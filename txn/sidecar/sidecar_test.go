@@ -153,71 +153,76 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// Each edit breaks one rule of a real record.
+var (
+	one, two = uint64(1), uint64(2)
+	text     = "x"
+)
+
+// shapeRules are edits that each break one rule of a real record.
+var shapeRules = map[string]struct {
+	file string
+	edit func(*Record)
+	rule Rule
+}{
+	"no start":               {"optimize", func(r *Record) { r.StartedAt = time.Time{} }, RuleStarted},
+	"no protocol":            {"load-armed", func(r *Record) { r.Plan = nil }, RuleProtocol},
+	"no pins":                {"optimize", func(r *Record) { r.Pins = nil }, RulePins},
+	"zero identity":          {"optimize", func(r *Record) { r.Pins[0].Identity.Table = 0 }, RulePins},
+	"alias":                  {"optimize", func(r *Record) { r.Pins[0].Alias = "Port" }, RulePins},
+	"path":                   {"optimize", func(r *Record) { r.Pins[0].Path += "x" }, RulePins},
+	"path of another kind":   {"optimize", func(r *Record) { r.Pins[0].Path = strings.Replace(r.Pins[0].Path, "edges", "nodes", 1) }, RulePins},
+	"pinned twice":           {"optimize", func(r *Record) { r.Pins[1] = r.Pins[0] }, RulePins},
+	"schema on a branch":     {"schema-armed", func(r *Record) { r.Pins[0].Branch = "b" }, RulePins},
+	"authority":              {"load-armed", func(r *Record) { r.Plan.Authority.IRHash = "" }, RuleAuthority},
+	"target":                 {"schema-armed", func(r *Record) { r.TargetIRHash = "" }, RuleAuthority},
+	"branch":                 {"load-armed", func(r *Record) { r.Branch = "b" }, RuleLineage},
+	"actor":                  {"load-armed", func(r *Record) { r.Actor = &text }, RuleLineage},
+	"merge parent":           {"load-armed", func(r *Record) { r.Plan.Lineage.MergedParent = &text }, RuleLineage},
+	"no merge parent":        {"merge-armed", func(r *Record) { r.Plan.Lineage.MergedParent = nil }, RuleLineage},
+	"one commit id":          {"load-armed", func(r *Record) { r.Plan.Rollback = r.CommitID }, RuleLineage},
+	"effect missing":         {"load-armed", func(r *Record) { r.Plan.Effects = r.Plan.Effects[1:] }, RuleOneToOne},
+	"update missing":         {"merge-armed", func(r *Record) { r.Plan.Delta.Updates = nil }, RuleOneToOne},
+	"uuid twice":             {"load-armed", func(r *Record) { r.Plan.Effects[1].Planned = r.Plan.Effects[0].Planned }, RuleOneToOne},
+	"alias of effect":        {"load-armed", func(r *Record) { r.Plan.Effects[0].Alias = "node:X" }, RuleEffect},
+	"update starts":          {"load-armed", func(r *Record) { r.Plan.Delta.Updates[0].Expected = 99 }, RuleEffect},
+	"reads":                  {"load-armed", func(r *Record) { r.Plan.Effects[0].Planned[0].ReadVersion = 99 }, RuleEffect},
+	"becomes":                {"schema-armed", func(r *Record) { r.Pins[0].Planned = 7 }, RuleEffect},
+	"first touch":            {"schema-armed", func(r *Record) { r.Plan.Effects[0].Kind = ExistingOverwrite }, RuleEffect},
+	"no chain":               {"merge-armed", func(r *Record) { r.Plan.Effects[0].Planned = nil }, RuleEffect},
+	"chain with a gap":       {"merge-armed", func(r *Record) { e := &r.Plan.Effects[0]; e.Planned = append(e.Planned, Transaction{9, "y"}) }, RuleEffect},
+	"chain begins":           {"merge-armed", func(r *Record) { r.Pins[0].Planned = 9 }, RuleEffect},
+	"fork onto main":         {"merge-armed", func(r *Record) { r.Plan.Effects[0].Fork = &r.Pins[0].Expected }, RuleEffect},
+	"fork from elsewhere":    {"merge-armed", func(r *Record) { r.Plan.Effects[0].Fork = &one }, RuleEffect},
+	"armed, confirmed":       {"load-armed", func(r *Record) { r.Pins[0].Confirmed = &two }, RulePhase},
+	"armed, filled in":       {"load-armed", func(r *Record) { r.Plan.Delta.Updates[0].Confirmed = &Output{} }, RulePhase},
+	"confirmed, not":         {"load-confirmed", func(r *Record) { r.Pins[0].Confirmed = nil }, RulePhase},
+	"confirmed, empty":       {"load-confirmed", func(r *Record) { r.Plan.Delta.Updates[0].Confirmed = nil }, RulePhase},
+	"confirmed other uuid":   {"load-confirmed", func(r *Record) { r.Plan.Effects[0].Confirmed = &Transaction{} }, RulePhase},
+	"confirmed too low":      {"merge-confirmed", func(r *Record) { r.Plan.Effects[0].ConfirmedVersion = &one }, RulePhase},
+	"confirmed branch":       {"merge-confirmed", func(r *Record) { r.Plan.Effects[0].BranchConfirmed = true }, RulePhase},
+	"confirmed elsewhere":    {"load-confirmed", func(r *Record) { r.Plan.Delta.Updates[0].Confirmed.Branch = "b" }, RuleEffect},
+	"load that registers":    {"load-armed", func(r *Record) { r.Plan.Delta.Tombstones = []Tombstone{{Identity{1, 2}, "node:X", 3}} }, RuleDelta},
+	"registration elsewhere": {"schema-armed", func(r *Record) { r.Plan.Delta.Registrations[0].Location = "nodes/x" }, RuleDelta},
+	"registration missing":   {"schema-armed", func(r *Record) { r.Plan.Delta.Registrations = nil }, RuleDelta},
+	"changed twice": {"schema-armed", func(r *Record) {
+		d := &r.Plan.Delta
+		d.Tombstones = []Tombstone{{d.Registrations[0].Identity, "node:X", 3}}
+	}, RuleDelta},
+	"rename of nothing": {"schema-armed", func(r *Record) {
+		r.Plan.Delta.Renames = []Rename{{Identity{4, 42}, "node:Port", 0, "node:Haven", "nodes/0000000000000004-000000000000002a"}}
+	}, RuleDelta},
+	"rename, other update": {"schema-armed", func(r *Record) {
+		r.Plan.Delta.Renames = []Rename{{Identity{4, 42}, "node:Old", 4, "node:New", "nodes/0000000000000004-000000000000002a"}}
+	}, RuleDelta},
+	"two of one name": {"schema-armed", func(r *Record) {
+		r.Plan.Delta.Renames = []Rename{{Identity{4, 42}, "node:Port", 4, r.Plan.Delta.Registrations[0].Alias, "nodes/0000000000000004-000000000000002a"}}
+	}, RuleDelta},
+	"outcome of no pin": {"load-armed", func(r *Record) { r.Plan.Outcomes = []Outcome{{Alias: "node:X"}} }, RuleOutcomes},
+}
+
 func TestShapeRules(t *testing.T) {
 	files := samples(t)
-	one, two := uint64(1), uint64(2)
-	text := "x"
-	for what, c := range map[string]struct {
-		file string
-		edit func(*Record)
-		rule Rule
-	}{
-		"no start":               {"optimize", func(r *Record) { r.StartedAt = time.Time{} }, RuleStarted},
-		"no protocol":            {"load-armed", func(r *Record) { r.Plan = nil }, RuleProtocol},
-		"no pins":                {"optimize", func(r *Record) { r.Pins = nil }, RulePins},
-		"zero identity":          {"optimize", func(r *Record) { r.Pins[0].Identity.Table = 0 }, RulePins},
-		"alias":                  {"optimize", func(r *Record) { r.Pins[0].Alias = "Port" }, RulePins},
-		"path":                   {"optimize", func(r *Record) { r.Pins[0].Path += "x" }, RulePins},
-		"path of another kind":   {"optimize", func(r *Record) { r.Pins[0].Path = strings.Replace(r.Pins[0].Path, "edges", "nodes", 1) }, RulePins},
-		"pinned twice":           {"optimize", func(r *Record) { r.Pins[1] = r.Pins[0] }, RulePins},
-		"schema on a branch":     {"schema-armed", func(r *Record) { r.Pins[0].Branch = "b" }, RulePins},
-		"authority":              {"load-armed", func(r *Record) { r.Plan.Authority.IRHash = "" }, RuleAuthority},
-		"target":                 {"schema-armed", func(r *Record) { r.TargetIRHash = "" }, RuleAuthority},
-		"branch":                 {"load-armed", func(r *Record) { r.Branch = "b" }, RuleLineage},
-		"actor":                  {"load-armed", func(r *Record) { r.Actor = &text }, RuleLineage},
-		"merge parent":           {"load-armed", func(r *Record) { r.Plan.Lineage.MergedParent = &text }, RuleLineage},
-		"no merge parent":        {"merge-armed", func(r *Record) { r.Plan.Lineage.MergedParent = nil }, RuleLineage},
-		"one commit id":          {"load-armed", func(r *Record) { r.Plan.Rollback = r.CommitID }, RuleLineage},
-		"effect missing":         {"load-armed", func(r *Record) { r.Plan.Effects = r.Plan.Effects[1:] }, RuleOneToOne},
-		"update missing":         {"merge-armed", func(r *Record) { r.Plan.Delta.Updates = nil }, RuleOneToOne},
-		"uuid twice":             {"load-armed", func(r *Record) { r.Plan.Effects[1].Planned = r.Plan.Effects[0].Planned }, RuleOneToOne},
-		"alias of effect":        {"load-armed", func(r *Record) { r.Plan.Effects[0].Alias = "node:X" }, RuleEffect},
-		"update starts":          {"load-armed", func(r *Record) { r.Plan.Delta.Updates[0].Expected = 99 }, RuleEffect},
-		"reads":                  {"load-armed", func(r *Record) { r.Plan.Effects[0].Planned[0].ReadVersion = 99 }, RuleEffect},
-		"becomes":                {"schema-armed", func(r *Record) { r.Pins[0].Planned = 7 }, RuleEffect},
-		"first touch":            {"schema-armed", func(r *Record) { r.Plan.Effects[0].Kind = ExistingOverwrite }, RuleEffect},
-		"no chain":               {"merge-armed", func(r *Record) { r.Plan.Effects[0].Planned = nil }, RuleEffect},
-		"chain with a gap":       {"merge-armed", func(r *Record) { e := &r.Plan.Effects[0]; e.Planned = append(e.Planned, Transaction{9, "y"}) }, RuleEffect},
-		"chain begins":           {"merge-armed", func(r *Record) { r.Pins[0].Planned = 9 }, RuleEffect},
-		"fork onto main":         {"merge-armed", func(r *Record) { r.Plan.Effects[0].Fork = &r.Pins[0].Expected }, RuleEffect},
-		"fork from elsewhere":    {"merge-armed", func(r *Record) { r.Plan.Effects[0].Fork = &one }, RuleEffect},
-		"armed, confirmed":       {"load-armed", func(r *Record) { r.Pins[0].Confirmed = &two }, RulePhase},
-		"armed, filled in":       {"load-armed", func(r *Record) { r.Plan.Delta.Updates[0].Confirmed = &Output{} }, RulePhase},
-		"confirmed, not":         {"load-confirmed", func(r *Record) { r.Pins[0].Confirmed = nil }, RulePhase},
-		"confirmed, empty":       {"load-confirmed", func(r *Record) { r.Plan.Delta.Updates[0].Confirmed = nil }, RulePhase},
-		"confirmed other uuid":   {"load-confirmed", func(r *Record) { r.Plan.Effects[0].Confirmed = &Transaction{} }, RulePhase},
-		"confirmed too low":      {"merge-confirmed", func(r *Record) { r.Plan.Effects[0].ConfirmedVersion = &one }, RulePhase},
-		"confirmed branch":       {"merge-confirmed", func(r *Record) { r.Plan.Effects[0].BranchConfirmed = true }, RulePhase},
-		"confirmed elsewhere":    {"load-confirmed", func(r *Record) { r.Plan.Delta.Updates[0].Confirmed.Branch = "b" }, RuleEffect},
-		"load that registers":    {"load-armed", func(r *Record) { r.Plan.Delta.Tombstones = []Tombstone{{Identity{1, 2}, "node:X", 3}} }, RuleDelta},
-		"registration elsewhere": {"schema-armed", func(r *Record) { r.Plan.Delta.Registrations[0].Location = "nodes/x" }, RuleDelta},
-		"registration missing":   {"schema-armed", func(r *Record) { r.Plan.Delta.Registrations = nil }, RuleDelta},
-		"changed twice": {"schema-armed", func(r *Record) {
-			d := &r.Plan.Delta
-			d.Tombstones = []Tombstone{{d.Registrations[0].Identity, "node:X", 3}}
-		}, RuleDelta},
-		"rename of nothing": {"schema-armed", func(r *Record) {
-			r.Plan.Delta.Renames = []Rename{{Identity{4, 42}, "node:Port", 0, "node:Haven", "nodes/0000000000000004-000000000000002a"}}
-		}, RuleDelta},
-		"rename, other update": {"schema-armed", func(r *Record) {
-			r.Plan.Delta.Renames = []Rename{{Identity{4, 42}, "node:Old", 4, "node:New", "nodes/0000000000000004-000000000000002a"}}
-		}, RuleDelta},
-		"two of one name": {"schema-armed", func(r *Record) {
-			r.Plan.Delta.Renames = []Rename{{Identity{4, 42}, "node:Port", 4, r.Plan.Delta.Registrations[0].Alias, "nodes/0000000000000004-000000000000002a"}}
-		}, RuleDelta},
-		"outcome of no pin": {"load-armed", func(r *Record) { r.Plan.Outcomes = []Outcome{{Alias: "node:X"}} }, RuleOutcomes},
-	} {
+	for what, c := range shapeRules {
 		rec := mustParse(t, files[c.file])
 		id := rec.OperationID
 		c.edit(rec)
