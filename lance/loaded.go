@@ -1,9 +1,11 @@
 package lance
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"strings"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -62,43 +64,66 @@ func (s *Snapshot) load(ctx context.Context, p *projection, st *fragState, plans
 // loadWith is load with a way to open data files.
 func (s *Snapshot) loadWith(ctx context.Context, p *projection, st *fragState, plans []filePlan, absent []file.Column, withDeleted bool,
 	opener func(*format.DataFile) (*file.Reader, string, error)) (*loaded, error) {
-	ld := &loaded{st: st, rows: st.f.PhysicalRows}
-	open := func(d *format.DataFile, plan filePlan) error {
+	ld := &loaded{st: st, rows: st.f.PhysicalRows, parts: make([]part, len(plans))}
+	open := func(d *format.DataFile, plan filePlan) (part, error) {
 		r, key, err := opener(d)
-		if err == nil {
-			err = ld.count(r, d)
-		}
 		if err != nil {
-			return s.damage(ctx, st.f, key, err)
+			return part{}, s.damage(ctx, st.f, key, err)
 		}
-		ld.parts = append(ld.parts, part{plan, r, key})
-		return nil
+		return part{plan, r, key}, nil
 	}
-	for _, plan := range plans {
-		if err := open(&st.f.Files[plan.file], plan); err != nil {
-			return nil, err
-		}
+	var steps []func() error
+	for i, plan := range plans {
+		steps = append(steps, func() (err error) {
+			ld.parts[i], err = open(&st.f.Files[plan.file], plan)
+			return err
+		})
+	}
+	if !withDeleted && st.f.Deletion != nil {
+		steps = append(steps, func() (err error) {
+			ld.set, err = s.deletionsOf(ctx, st)
+			return err
+		})
 	}
 	if len(plans) == 0 {
+		ld.nulls = absent
 		if st.f.PhysicalRows == 0 && len(st.f.Files) > 0 { // only the file knows
-			if err := open(&st.f.Files[0], filePlan{}); err != nil {
+			one, err := open(&st.f.Files[0], filePlan{})
+			if err != nil {
 				return nil, err
 			}
-			ld.parts = nil
+			ld.rows = uint64(one.r.NumRows())
 		}
-		ld.nulls = absent
 	}
-	if !withDeleted {
-		set, err := s.deletionsOf(ctx, st)
-		if err != nil {
-			return nil, err
+	if err := together(steps); err != nil {
+		return nil, err
+	}
+	for _, p := range ld.parts {
+		if err := ld.count(p.r); err != nil {
+			return nil, s.damage(ctx, st.f, p.key, err)
 		}
-		ld.set = set
 	}
 	if err := s.loadSequences(ctx, p, ld); err != nil {
 		return nil, s.damage(ctx, st.f, s.object.Key, err)
 	}
 	return ld, nil
+}
+
+// together runs steps side by side, the last one on this goroutine, and
+// returns the first error in their order.
+func together(steps []func() error) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	last := len(steps) - 1
+	errs := make([]error, len(steps))
+	var wg sync.WaitGroup
+	for i, step := range steps[:last] {
+		wg.Go(func() { errs[i] = step() })
+	}
+	errs[last] = steps[last]()
+	wg.Wait()
+	return cmp.Or(errs...)
 }
 
 // decoders is how many goroutines decode a data file: one for a small one.
@@ -110,7 +135,7 @@ func (s *Snapshot) decoders(d *format.DataFile) int {
 }
 
 // count compares the rows of a file with those of the fragment.
-func (ld *loaded) count(r *file.Reader, d *format.DataFile) error {
+func (ld *loaded) count(r *file.Reader) error {
 	n := uint64(r.NumRows())
 	if ld.rows == 0 {
 		ld.rows = n

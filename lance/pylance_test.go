@@ -66,7 +66,7 @@ func checkState(t *testing.T, root string, store blob.Store, c made, st state) {
 func checkRanges(t *testing.T, what string, s *lance.Snapshot, o lance.ScanOptions, want table) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for range 12 {
+	for range tries(want.rows) {
 		from := rnd.IntN(want.rows + 1)
 		n := 1 + rnd.IntN(min(want.rows+1, 500))
 		o.Offset, o.Limit, o.BatchRows = int64(from), int64(n), 1+rnd.IntN(40)
@@ -79,6 +79,14 @@ func checkRanges(t *testing.T, what string, s *lance.Snapshot, o lance.ScanOptio
 	}
 }
 
+// tries is how often to try something random: less often when it is long.
+func tries(rows int) int {
+	if rows > 10000 {
+		return 4
+	}
+	return 12
+}
+
 // checkTakes takes rows by address and by id, in any order, with duplicates.
 func checkTakes(t *testing.T, what string, s *lance.Snapshot, want table) {
 	t.Helper()
@@ -88,7 +96,7 @@ func checkTakes(t *testing.T, what string, s *lance.Snapshot, want table) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	most := min(2*want.rows, 500)
 	addrs, ids := numbersOf(t, want, lance.ColRowAddress), numbersOf(t, want, lance.ColRowID)
-	for range 6 {
+	for range tries(want.rows) / 2 {
 		rows := make([]int, 1+rnd.IntN(most))
 		at, id := make([]uint64, len(rows)), make([]uint64, len(rows))
 		for i := range rows {

@@ -171,7 +171,7 @@ func (c *checker) readFiles(ctx context.Context) error {
 			g.Go(func() error {
 				r, key, err := c.s.openData(ctx, d, 1)
 				if err == nil && st.f.PhysicalRows != 0 {
-					err = (&loaded{rows: st.f.PhysicalRows}).count(r, d)
+					err = (&loaded{rows: st.f.PhysicalRows}).count(r)
 				}
 				return c.read(ctx, st.f, "rows", key, err)
 			})

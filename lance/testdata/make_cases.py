@@ -163,6 +163,23 @@ def blobs():
     c.states.append({"n": -1, "branch": "", "version": ds.version, "rows": ds.count_rows()})
 
 
+def large():
+    """Data files that are too large to be fetched whole."""
+    import random
+    rnd = random.Random(7)
+    c = Case("large")
+    n = 60000
+    for part in range(2):
+        t = pa.table({
+            "id": pa.array([f"{part}-{rnd.getrandbits(128):032x}" for _ in range(n)]),
+            "n": pa.array([rnd.getrandbits(63) for _ in range(n)], pa.int64()),
+        })
+        c.write(t, mode="append" if part else "create")
+    ds = lance.dataset(c.uri)
+    ds.delete("n % 7 = 0")
+    c.note(ds)
+
+
 def main():
     life("life", True)
     life("life_addresses", False)
@@ -172,6 +189,7 @@ def main():
     branches()
     empty()
     blobs()
+    large()
     with open(os.path.join(OUT, "cases.json"), "w") as f:
         json.dump([{"case": c.name, "stable": c.stable, "states": c.states} for c in CASES], f, indent=1)
 
