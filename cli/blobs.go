@@ -18,7 +18,7 @@ func blobGetVerb() *verb {
 		flags: []string{"branch", "snapshot", "at", "offset", "length", "out-file"}, without: []string{"json"},
 		short:   "The bytes of a blob value, on stdout or in a file",
 		long:    "The bytes of a blob value, on stdout or in a file. A value that stands outside the graph is not fetched: its\naddress is named. A failure before the first byte leaves the file of --out as it was.",
-		example: "blob get demo: node Inspection i1 report --out report.bin\nblob get --store demo: node Inspection i1 report --offset 0 --length 16",
+		example: "blob get demo: node Inspection insp-003 photo --out photo.bin\nblob get --store demo: node Inspection insp-003 photo --offset 0 --length 16",
 		run: func(ctx context.Context, c *call) error {
 			r := byteRange{from: c.number("offset"), length: math.MaxUint64}
 			if c.given("length") {
@@ -182,7 +182,7 @@ func blobStatVerb() *verb {
 	return &verb{
 		name: "blob stat", args: "node|edge TYPE ID PROPERTY", need: 4, flags: []string{"branch", "snapshot", "at"},
 		short:   "What a blob value is: its size and etag, or where it stands outside the graph",
-		example: "blob stat demo: node Inspection i1 report --json",
+		example: "blob stat demo: node Inspection insp-003 photo --json",
 		run: onBlob(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
 			s, err := g.BlobStat(ctx, c.args[0], c.args[1], c.args[2], c.args[3], at)
 			if err != nil {

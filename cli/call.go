@@ -124,10 +124,15 @@ func (c *call) resolve(a operator.Address) error {
 		c.warn("%s in %s", w, op.Path)
 	}
 	c.uri, err = op.Resolve(a, c.env.Getenv)
-	if errors.Is(err, operator.ErrNone) && c.verb.anyGraph {
+	switch {
+	case !errors.Is(err, operator.ErrNone):
+		return err
+	case c.verb.anyGraph:
 		return nil
+	case len(c.args) > 0 && isAddress(c.args[0]): // the graph stands where another argument was expected
+		return usagef("missing %s: usage is `omnideck %s`", missing(c.verb, len(c.args)-1), c.verb.fullUsage())
 	}
-	return err
+	return fmt.Errorf("%w; usage is `omnideck %s`", err, c.verb.fullUsage())
 }
 
 // has: the verb has this flag. given: it stands on the command line.

@@ -17,7 +17,7 @@ import (
 func lanceScanVerb() *verb {
 	return &verb{
 		name: "lance scan", place: onDataset, limit: defaultRows,
-		flags:   []string{"branch", "at-version", "limit", "offset", "columns", "fragment", "with-row-id", "ndjson"},
+		flags:   []string{"branch", "at-version", "limit", "offset", "columns", "fragment", "with-row-id", "ndjson", "quiet"},
 		short:   "The rows of a dataset or a data file",
 		long:    "The rows of a dataset or a data file, as a table or as JSON. Blob columns show where their bytes lie.\nSays on stderr when there is more than --limit.",
 		example: "lance scan demo:__manifest --columns object_id,object_type --limit 5\nlance scan ./data/file.lance --ndjson",

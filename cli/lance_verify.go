@@ -4,38 +4,89 @@ import (
 	"context"
 
 	"github.com/omnideck/omnideck/cli/out"
-	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/theme"
 )
 
 func lanceVerifyVerb() *verb {
 	return &verb{
 		name: "lance verify", place: onDataset, flags: []string{"branch", "at-version", "deep"},
-		short:   "Check a dataset's version against the objects that it names",
-		long:    "Check a dataset's version against the objects that it names. --deep also opens every data file and reads every\ndeletion file. Exits with 3 when something is wrong. Changes nothing.",
+		short:   "Check a version of a dataset, its chain and its refs",
+		long:    "Check a version of a dataset against the objects that it names, its chain, branches and tags. --deep also opens\nevery data file and reads every deletion file. Exits with 3 when something is wrong. Changes nothing.",
 		example: "lance verify demo:__manifest --deep",
 		run: onLance(func(ctx context.Context, c *call, d *dataset) error {
 			s, err := d.snapshot(ctx)
 			if err != nil {
 				return err
 			}
-			r, err := lance.Verify(ctx, s, lance.VerifyOptions{Deep: c.boolean("deep")})
+			r, err := lance.Verify(ctx, s, lance.VerifyOptions{Deep: c.boolean("deep"), Refs: true})
 			if err != nil {
 				return err
 			}
-			v := &engine.Verification{Clean: len(r.Problems) == 0, Problems: []engine.Problem{},
-				Checked: engine.VerifyChecked{Files: r.Files, Fragments: r.Fragments, Rows: r.Rows, Refs: r.Refs}}
-			for _, p := range r.Problems {
-				v.Problems = append(v.Problems, engine.Problem{ID: p.ID, Branch: mainOr(s.Branch()), Version: p.Version, Key: p.Key,
-					Found: p.Found, Expected: p.Expected, RowsAffected: p.RowsAffected})
-			}
-			if err := c.own(v, func(t *out.Text) { printVerification(t, v) }); err != nil {
+			doc := tellReport(s, r)
+			if err := c.own(doc, func(t *out.Text) { printReport(t, doc) }); err != nil {
 				return err
 			}
-			if !v.Clean {
-				return &findingsError{len(v.Problems)}
+			if !doc.Clean {
+				return &findingsError{len(doc.Problems)}
 			}
 			return nil
 		}),
+	}
+}
+
+// datasetReport is the document of lance verify: that of verify, and a
+// severity for each problem. Warnings leave a dataset clean.
+type datasetReport struct {
+	Clean    bool             `json:"clean"`
+	Problems []datasetProblem `json:"problems"`
+	Checked  datasetChecked   `json:"checked"`
+}
+
+type datasetProblem struct {
+	ID           string `json:"id"`
+	Severity     string `json:"severity"`
+	Branch       string `json:"branch"`
+	Version      uint64 `json:"version"`
+	Key          string `json:"key"`
+	Found        string `json:"found"`
+	Expected     string `json:"expected"`
+	RowsAffected uint64 `json:"rows_affected"`
+}
+
+type datasetChecked struct {
+	Files     int    `json:"files"`
+	Fragments int    `json:"fragments"`
+	Rows      uint64 `json:"rows"`
+	Indexes   int    `json:"indexes"`
+	Versions  int    `json:"versions"`
+	Refs      int    `json:"refs"`
+}
+
+func tellReport(s *lance.Snapshot, r *lance.Report) *datasetReport {
+	d := &datasetReport{Clean: r.Clean(), Problems: []datasetProblem{},
+		Checked: datasetChecked{r.Files, r.Fragments, r.Rows, r.Indexes, r.Versions, r.Refs}}
+	for _, p := range r.Problems {
+		d.Problems = append(d.Problems, datasetProblem{p.ID, p.Severity, mainOr(s.Branch()), p.Version, p.Key, p.Found, p.Expected, p.RowsAffected})
+	}
+	return d
+}
+
+func printReport(t *out.Text, d *datasetReport) {
+	for _, p := range d.Problems {
+		role := theme.Warn
+		if p.Severity == "error" {
+			role = theme.Bad
+		}
+		t.Raw(t.Paint(role, p.Severity) + "  " + out.Clean(p.ID+"  "+p.Key) + "\n")
+		t.Line("      found %s, expected %s", p.Found, p.Expected)
+	}
+	k := d.Checked
+	t.Line("checked %s, %s, %s, %s, %s, %s", part.Plural(k.Files, "file", "files"), part.Plural(k.Fragments, "fragment", "fragments"),
+		part.Plural(k.Rows, "row", "rows"), part.Plural(k.Indexes, "index segment", "index segments"),
+		part.Plural(k.Versions, "version", "versions"), part.Plural(k.Refs, "ref", "refs"))
+	if d.Clean {
+		t.Raw(t.Paint(theme.OK, "clean") + "\n")
 	}
 }

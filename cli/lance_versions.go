@@ -8,6 +8,7 @@ import (
 	"github.com/omnideck/omnideck/cli/out"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/refs"
 )
 
 func lanceVersionsVerb() *verb {
@@ -54,12 +55,53 @@ func (d *dataset) versions(ctx context.Context) (*engine.Versions, error) {
 	if n := d.c.integer("limit"); n > 0 {
 		told = told[:min(n, len(told))]
 	}
+	held, err := d.held(ctx, branch, v.Head)
+	if err != nil {
+		return nil, err
+	}
 	i := 0
 	for s, err := range lance.ReadVersions(ctx, d.store, d.root, told, d.options()) {
-		v.Versions = append(v.Versions, tellVersion(ctx, told[i], s, err))
+		x := tellVersion(ctx, told[i], s, err)
+		x.HeldBy = append(x.HeldBy, held[x.Version]...)
+		v.Versions = append(v.Versions, x)
 		i++
 	}
 	return v, ctx.Err()
+}
+
+// held says what holds the versions of a branch: being its head, branches that
+// were forked from them, and tags.
+func (d *dataset) held(ctx context.Context, branch string, head uint64) (map[uint64][]engine.Holder, error) {
+	held := map[uint64][]engine.Holder{head: {{Kind: "head", Name: mainOr(branch)}}}
+	l, err := refs.List(ctx, d.store, d.root)
+	if err != nil {
+		return nil, err
+	}
+	branches, err := refs.ReadBranches(ctx, d.store, l.Branches, d.c.integer("concurrency"))
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range branches {
+		if b.Err != nil {
+			return nil, b.Err
+		}
+		if mainOr(b.Value.Parent) == mainOr(branch) {
+			held[b.Value.ParentVersion] = append(held[b.Value.ParentVersion], engine.Holder{Kind: "branch", Name: b.Name})
+		}
+	}
+	tags, err := refs.ReadTags(ctx, d.store, l.Tags, d.c.integer("concurrency"))
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tags {
+		if t.Err != nil {
+			return nil, t.Err
+		}
+		if mainOr(t.Value.Branch) == mainOr(branch) {
+			held[t.Value.Version] = append(held[t.Value.Version], engine.Holder{Kind: "tag", Name: t.Name})
+		}
+	}
+	return held, nil
 }
 
 // tellVersion is one version by its manifest, or by its name and why the

@@ -11,7 +11,7 @@ func neighborsVerb() *verb {
 	return &verb{
 		name: "neighbors", args: "TYPE ID", need: 2, group: "read", flags: []string{"branch", "at", "edge", "out", "in", "depth", "limit"}, limit: 1000,
 		short:   "The edges and nodes around one node",
-		example: "neighbors demo: Port NLRTM\nneighbors demo: Vessel 9000001 --edge CallsAt --out --depth 2 --json",
+		example: "neighbors demo: Port NLRTM\nneighbors demo: Vessel 9000011 --edge CallsAt --out --depth 2 --json",
 		run: reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
 			if c.boolean("out") && c.boolean("in") {
 				return usagef("--out and --in are mutually exclusive: leave both away to follow edges both ways")

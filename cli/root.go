@@ -63,6 +63,12 @@ func newRoot(env *Env) *cobra.Command {
 	parents := map[string]*cobra.Command{}
 	for _, f := range families {
 		p := &cobra.Command{Use: f.name, Short: f.short, GroupID: f.group, Args: cobra.ArbitraryArgs, RunE: family}
+		// A flag may stand between the family and the verb: cobra must know which
+		// flags take no value to find the verb behind them.
+		for _, id := range append(slices.Clone(commonFlags), "ndjson") {
+			define(p.Flags(), id)
+			p.Flags().Lookup(nameOf(id)).Hidden = true
+		}
 		parents[f.name] = p
 		root.AddCommand(p)
 	}

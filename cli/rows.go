@@ -23,7 +23,7 @@ func rowsVerb() *verb {
 		short: "Rows of one type, as a table or as export spells them",
 		long: "Rows of one type. TYPE is a declared name (Port) or a table (node:Port). For people a table, null shown as ∅;\n" +
 			"--ndjson and --json give objects as export spells them. Says on stderr when there is more than --limit.",
-		example: "rows demo: Port\nrows demo: Vessel --where 'teu > 10000' --limit 5\nrows demo: node:Port --at archive --ndjson",
+		example: "rows demo: Port\nrows demo: Vessel --where 'tonnage > 100000' --limit 5\nrows demo: node:Port --at archive --ndjson",
 		run: reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
 			format, err := c.rowFormat()
 			if err != nil {

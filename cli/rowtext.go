@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/omnideck/omnideck/cli/out"
@@ -54,8 +55,8 @@ func (p *rowPrinter) row(row engine.Row) {
 		p.kv(row)
 	case "csv":
 		fields := make([]string, len(row.Values))
-		for i, v := range row.Values {
-			fields[i] = plainCell(v)
+		for i := range row.Values {
+			fields[i] = p.value(row, i)
 		}
 		p.csv(fields)
 	default:
@@ -90,17 +91,38 @@ func (p *rowPrinter) kv(row engine.Row) {
 		p.t.Raw("\n")
 	}
 	p.t.Line("row %d", p.n+1)
-	for i, v := range row.Values {
-		p.t.Line("%s: %s", p.columns[i], plainCell(v))
+	for i := range row.Values {
+		p.t.Line("%s: %s", p.columns[i], p.value(row, i))
 	}
 }
 
-// plainCell is a value as the Rust CLI's kv and csv spell it.
-func plainCell(v engine.Cell) string {
-	if v.Kind == engine.CellNull {
+// value is a whole value as kv and csv spell it: null as the Rust CLI does, and
+// what a cell only sums up (lists, vectors, blobs) as export does.
+func (p *rowPrinter) value(row engine.Row, i int) string {
+	switch v := row.Values[i]; v.Kind {
+	case engine.CellNull:
 		return "null"
+	case engine.CellList, engine.CellVector, engine.CellBlob:
+		return exported(row.Line, p.columns[i])
+	default:
+		return v.Text
 	}
-	return v.Text
+}
+
+// exported is a property in an export line: text as it is, the rest as JSON.
+func exported(line []byte, name string) string {
+	var entity struct {
+		Data map[string]json.RawMessage `json:"data"`
+	}
+	var text string
+	if err := json.Unmarshal(line, &entity); err != nil {
+		return "unreadable: " + err.Error()
+	}
+	raw := entity.Data[name]
+	if err := json.Unmarshal(raw, &text); err == nil {
+		return text
+	}
+	return string(raw)
 }
 
 // csv prints one record; fields with a comma, a quote or a line end are quoted.

@@ -73,7 +73,7 @@ func (v *verb) allFlags() []string {
 	case onGraph:
 		ids = append(append(ids, commonFlags...), scopeFlags...)
 	case onDataset:
-		ids = slices.DeleteFunc(slices.Clone(commonFlags), func(id string) bool { return id == "no-cache" })
+		ids = []string{"json", "rpc", "no-color", "timeout", "concurrency"} // nothing is kept, and there is little to say
 	case onNothing:
 	}
 	ids = append(ids, v.flags...)
@@ -174,6 +174,9 @@ func (v *verb) leadsWithURI(args []string, addressed bool) bool {
 func isTable(s string) bool {
 	return s == manifestTable || strings.HasPrefix(s, "node:") || strings.HasPrefix(s, "edge:")
 }
+
+// isAddress: the text can only be the address of a graph.
+func isAddress(s string) bool { return strings.Contains(s, "://") || strings.HasPrefix(s, demoURI) }
 
 // manifestTable is the name of the table of tables.
 const manifestTable = "__manifest"

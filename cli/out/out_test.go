@@ -122,9 +122,11 @@ func plain(t *testing.T) *theme.Theme {
 func TestTableAlignsCells(t *testing.T) {
 	var b bytes.Buffer
 	text := NewText(&b, plain(t))
-	text.Table([]Column{{Name: "name"}, {Name: "n", Right: true}, {Name: "note"}}, [][]Cell{
-		{C("漢字"), C("7"), C("wide")}, {C("a\nb"), C("1234"), C("")}, {C(strings.Repeat("x", 100)), C("5"), C("cut")},
-	})
+	rows := [][]Cell{{C("漢字"), C("7"), C("wide")}, {C("a\nb"), C("1234"), C("")}, {C(strings.Repeat("x", 100)), C("5"), C("cut")}}
+	g := text.NewGrid([]Column{{Name: "name"}, {Name: "n", Right: true}, {Name: "note"}}, Layout{}, rows)
+	for _, r := range rows {
+		g.Row(r)
+	}
 	want := []string{
 		"name" + strings.Repeat(" ", 81) + "n  note",
 		"漢字" + strings.Repeat(" ", 81) + "7  wide",

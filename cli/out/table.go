@@ -1,6 +1,7 @@
 package out
 
 import (
+	"math"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -64,9 +65,9 @@ func (t *Text) NewGrid(cols []Column, layout Layout, sample [][]Cell) *Grid {
 	return g
 }
 
-// Table prints a whole table.
+// Table prints a whole table and cuts nothing.
 func (t *Text) Table(cols []Column, rows [][]Cell) {
-	g := t.NewGrid(cols, Layout{}, rows)
+	g := t.NewGrid(cols, Layout{MaxWidth: math.MaxInt}, rows)
 	for _, r := range rows {
 		g.Row(r)
 	}
