@@ -73,7 +73,10 @@ func blobGet(ctx context.Context, c *call, g *engine.Graph, at engine.At, r byte
 	}
 	cut := &cutWriter{w: w, skip: r.from, left: r.length}
 	stat, err := g.BlobGet(ctx, cut, c.args[0], c.args[1], c.args[2], c.args[3], at)
-	if err != nil && !errors.Is(err, errEnough) {
+	switch {
+	case err != nil && stat != nil && stat.Kind == "external":
+		return fmt.Errorf("%s.%s of %s stands outside the graph, at %s, and is not fetched; `omnideck blob stat` tells about it", c.args[1], c.args[3], c.args[2], stat.URI)
+	case err != nil && !errors.Is(err, errEnough):
 		return err
 	}
 	if err == nil && r.from > 0 && stat != nil && r.from >= stat.Size {
@@ -190,7 +193,7 @@ func blobStatVerb() *verb {
 			}
 			doc := blobStat{
 				Selector: selector{c.args[0], c.args[1], c.args[2], c.args[3]}, Kind: "managed", Size: &s.Size, ETag: s.ETag,
-				Target: target{Branch: at.Branch, Snapshot: at.Commit},
+				Target: target{Branch: at.Branch, Snapshot: at.Commit, Resolved: s.Resolved},
 			}
 			if s.Kind == "external" {
 				doc.Kind, doc.Size, doc.ETag, doc.URI = "external", nil, "", s.URI

@@ -86,6 +86,9 @@ func (d *dataset) findFile(ctx context.Context, key string) error {
 func splitLast(uri string) (parent, base string) {
 	uri = strings.TrimRight(uri, "/")
 	i := strings.LastIndexByte(uri, '/')
+	if scheme := strings.Index(uri, "://"); scheme >= 0 && i < scheme+3 {
+		return uri, "" // a bucket alone
+	}
 	switch {
 	case i < 0:
 		return ".", uri

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/internal/s3lab/lab"
@@ -17,31 +18,79 @@ import (
 // what an independent proxy in front of the endpoint saw.
 func TestRPCEqualsWhatTheProxyCounts(t *testing.T) {
 	l := lab.Test(t, lab.Options{Meter: true})
-	dir, _ := unpacked(t, "midlife")
-	if err := os.Rename(dir, l.Path("midlife")); err != nil {
-		t.Fatal(err)
-	}
+	upload(t, l, "midlife")
 	for _, v := range verbs() {
-		if v.place != onGraph {
+		if v.place == onNothing {
 			continue
 		}
 		t.Run(v.name, func(t *testing.T) {
 			args := append(strings.Fields(v.name), l.URI("midlife"))
-			args = append(append(args, samples[v.name]...), "--rpc", "--no-cache")
-			if v.name != "blob get" {
-				args = append(args, "--json")
+			if v.place == onDataset {
+				args[len(args)-1] += "/" + manifestTable
 			}
-			if err := l.Reset(); err != nil {
-				t.Fatal(err)
-			}
-			said := process(t, v.name == "blob get", args...)
-			seen, err := l.Stats()
-			if err != nil {
-				t.Fatal(err)
-			}
+			said, seen := counted(t, l, append(args, samples[v.name]...)...)
 			compareCounts(t, said, seen)
 		})
 	}
+}
+
+// TestBudgets: what the reading verbs that the issue names may ask of a store
+// by depth of history, and how many of these requests wait for one another.
+// Latency is added so that requests really overlap.
+func TestBudgets(t *testing.T) {
+	l := lab.Test(t, lab.Options{Meter: true, RTT: 20 * time.Millisecond})
+	for graph, hops := range map[string]int{"maintained": 8, "deep": 14} {
+		upload(t, l, graph)
+		var info struct {
+			Manifest struct{ Fragments int64 }
+		}
+		if err := json.Unmarshal([]byte(run(t, "info", l.URI(graph), "--json").must(t)), &info); err != nil {
+			t.Fatal(err)
+		}
+		for verb, budget := range map[string]int64{"branch list": 4, "snapshot": 10 + info.Manifest.Fragments, "commit list": 10 + info.Manifest.Fragments} {
+			said, seen := counted(t, l, append(strings.Fields(verb), l.URI(graph))...)
+			compareCounts(t, said, seen)
+			for range 2 { // a busy machine can only add hops
+				again, _ := counted(t, l, append(strings.Fields(verb), l.URI(graph))...)
+				said.Hops = min(said.Hops, again.Hops)
+			}
+			t.Logf("%s on %s: %d requests, %d hops", verb, graph, said.Requests, said.Hops)
+			if said.Requests > budget || said.Hops > hops {
+				t.Errorf("%s on %s: %d requests in %d hops, budget %d in %d", verb, graph, said.Requests, said.Hops, budget, hops)
+			}
+		}
+	}
+}
+
+// upload puts a shared graph where the endpoint finds it.
+func upload(t *testing.T, l *lab.Lab, graph string) {
+	t.Helper()
+	dir, _ := unpacked(t, graph)
+	if err := os.Rename(dir, l.Path(graph)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// counted runs a verb as a process and returns what it and the proxy counted.
+func counted(t *testing.T, l *lab.Lab, args ...string) (said cost.Reading, seen lab.Stats) {
+	t.Helper()
+	if err := l.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	onStderr := args[0] == "blob" && args[1] == "get"
+	args = append(args, "--rpc")
+	if !onStderr {
+		args = append(args, "--json")
+	}
+	if args[0] != "lance" {
+		args = append(args, "--no-cache")
+	}
+	said = process(t, onStderr, args...)
+	seen, err := l.Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said, seen
 }
 
 func compareCounts(t *testing.T, said cost.Reading, seen lab.Stats) {

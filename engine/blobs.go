@@ -94,7 +94,18 @@ func (o *operation) findBlob(ctx context.Context, kind, typ, id, prop string, at
 	if err != nil {
 		return nil, nil, o.rowsError(ctx, err, e)
 	}
-	return list[0], o.blobStat(r.snap, e, prop, rowID, list[0]), nil
+	stat := o.blobStat(r.snap, e, prop, rowID, list[0])
+	stat.Resolved = o.resolved(view, at)
+	return list[0], stat, nil
+}
+
+// resolved names the view that was read. The Rust engine names the head of main
+// and any version without a commit by its manifest, everything else by commit.
+func (o *operation) resolved(v *manifest.View, at At) string {
+	if at.Commit != "" || at.Version == 0 && v.Branch != "" && o.commit != "" {
+		return o.commit
+	}
+	return fmt.Sprintf("manifest:%s:v%d:etag:%s", nameOf(v.Branch), v.Version, v.Snapshot.Object().ETag)
 }
 
 // locate scans for the row with an id. addr is nil when there is none.

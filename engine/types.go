@@ -380,6 +380,9 @@ type BlobStat struct {
 	Key  string `json:"key,omitempty"` // object that holds the bytes
 	ETag string `json:"etag,omitempty"`
 	Note string `json:"note,omitempty"` // what the other program will do, decisions 24
+	// Resolved names the view that was read as the Rust engine does: a commit, or
+	// manifest:BRANCH:vN:etag:E for an exact version of `__manifest`.
+	Resolved string `json:"resolved_snapshot,omitempty"`
 }
 
 // Problem is one thing that verify found wrong.
