@@ -65,8 +65,9 @@ func (d *Decoder) check(levels []uint16) error {
 }
 
 // Validity sets bit at+i of bitmap, lowest bit of each byte first, for each of
-// the n levels that is 0, and returns the number of the others. The n bits
-// must be clear before. Only for a maximum of 1.
+// the n levels that is 0, and returns the number of the others. The bitmap has
+// room for at+n bits, of which these n are clear before. Only for a maximum
+// of 1.
 func (d *Decoder) Validity(bitmap []byte, at, n int, buf []byte) (nulls int, err error) {
 	if d.max != 1 {
 		return 0, corrupt.New("levels", "1 for a bitmap", "a greatest level of %d", d.max)

@@ -60,11 +60,16 @@ type Buffers struct {
 
 // get finds an addressed buffer.
 func (b *Buffers) get(ref *enc20pb.Buffer) ([]byte, error) {
-	owners := map[enc20pb.BufferType][][]byte{
-		enc20pb.BufferType_PAGE: b.Page, enc20pb.BufferType_COLUMN: b.Column, enc20pb.BufferType_FILE: b.File,
+	var list [][]byte
+	switch ref.GetBufferType() {
+	case enc20pb.BufferType_PAGE:
+		list = b.Page
+	case enc20pb.BufferType_COLUMN:
+		list = b.Column
+	case enc20pb.BufferType_FILE:
+		list = b.File
 	}
-	list := owners[ref.GetBufferType()]
-	if ref == nil || int64(ref.GetBufferIndex()) >= int64(len(list)) {
+	if ref == nil || uint64(ref.GetBufferIndex()) >= uint64(len(list)) {
 		return nil, corrupt.New("format 2.0", "a buffer that is there", "buffer %d of %d of type %v",
 			ref.GetBufferIndex(), len(list), ref.GetBufferType())
 	}
