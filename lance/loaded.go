@@ -190,7 +190,7 @@ func (s *Snapshot) physical(ctx context.Context, p *projection, ld *loaded, from
 		one := ld.parts[0]
 		return pieces(one.r.Scan(ctx, one.cols, opts), len(p.fields), one.at, from)
 	}
-	return zip(ctx, ld.parts, len(p.fields), opts)
+	return zip(ctx, ld.parts, len(p.fields), opts, s.env.opts.Allocator)
 }
 
 // counted yields rows without columns.

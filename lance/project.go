@@ -136,26 +136,25 @@ func sameShape(a, b format.DataFile) bool {
 
 func (b *binder) plan(f *format.Fragment) ([]filePlan, error) {
 	var plans []filePlan
-	where := make([]int, len(b.p.fields)) // 1 + plan that reads the field
+	held := make([]bool, len(b.p.fields))
+	seen := map[int32]string{}
 	var absent []file.Column
 	for i := range f.Files {
 		d := &f.Files[i]
-		cols := file.BindByID(b.p.fields, d.Fields, d.ColumnIndices, int(d.Major), int(d.Minor))
-		if len(cols) != len(b.p.fields) {
-			return nil, fmt.Errorf("binding %d fields to data file %s gave %d columns", len(b.p.fields), d.Path, len(cols))
+		for _, id := range d.Fields {
+			if other, dup := seen[id]; dup && id >= 0 {
+				return nil, format.Corruptf("field %d is in two data files, %s and %s: which one holds is not decided", id, other, d.Path)
+			}
+			seen[id] = d.Path
 		}
+		cols := file.BindByID(b.p.fields, d.Fields, d.ColumnIndices, int(d.Major), int(d.Minor))
 		absent = cols
 		plan := filePlan{file: i}
 		for k, c := range cols {
-			if !slices.ContainsFunc(c.Leaves, func(leaf int) bool { return leaf >= 0 }) {
-				continue
+			if holds(c.Leaves) {
+				held[k] = true
+				plan.cols, plan.at = append(plan.cols, c), append(plan.at, k)
 			}
-			if where[k] != 0 {
-				return nil, format.Unsupportedf("column %q lies in two data files of fragment %d, %s and %s: parts of one column in several files cannot be read yet",
-					c.Field.Name, f.ID, f.Files[plans[where[k]-1].file].Path, d.Path)
-			}
-			where[k] = len(plans) + 1
-			plan.cols, plan.at = append(plan.cols, c), append(plan.at, k)
 		}
 		if len(plan.cols) > 0 {
 			plans = append(plans, plan)
@@ -165,8 +164,8 @@ func (b *binder) plan(f *format.Fragment) ([]filePlan, error) {
 		return nil, nil
 	}
 	// What no file holds reads as null through the first one.
-	for k, at := range where {
-		if at == 0 {
+	for k, ok := range held {
+		if !ok {
 			c := absent[k]
 			c.Leaves = slices.Repeat([]int{-1}, len(c.Leaves))
 			plans[0].cols, plans[0].at = append(plans[0].cols, c), append(plans[0].at, k)

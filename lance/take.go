@@ -157,21 +157,13 @@ func (t *take) fragment(ctx context.Context, part *takePart) error {
 	if part.missing != nil {
 		return nil
 	}
-	part.cols = make([]arrow.Array, len(t.p.fields))
-	for _, p := range ld.parts {
-		rec, err := p.r.Take(ctx, p.cols, part.offsets)
-		if err != nil {
-			return s.damage(ctx, f, p.key, err)
-		}
-		for i, k := range p.at {
-			part.cols[k] = rec.Column(i)
-			part.cols[k].Retain()
-		}
-		rec.Release()
-	}
-	if len(ld.parts) > 0 || len(t.p.fields) == 0 {
+	if len(t.p.fields) == 0 {
 		return nil
 	}
+	if len(ld.parts) > 0 {
+		return t.files(ctx, part)
+	}
+	part.cols = make([]arrow.Array, len(t.p.fields))
 	n := len(part.offsets)
 	for rec, err := range file.Nulls(ctx, ld.nulls, int64(n), n, s.env.opts.Allocator) {
 		if err != nil {
@@ -184,6 +176,32 @@ func (t *take) fragment(ctx context.Context, part *takePart) error {
 		rec.Release()
 		break
 	}
+	return nil
+}
+
+// files takes the rows of a fragment out of its data files.
+func (t *take) files(ctx context.Context, part *takePart) error {
+	recs := make([]arrow.RecordBatch, len(part.ld.parts))
+	defer func() {
+		for _, rec := range recs {
+			if rec != nil {
+				rec.Release()
+			}
+		}
+	}()
+	for k, p := range part.ld.parts {
+		var err error
+		if recs[k], err = p.r.Take(ctx, p.cols, part.offsets); err != nil {
+			return t.s.damage(ctx, part.st.f, p.key, err)
+		}
+	}
+	cols, err := columnsOf(part.ld.parts, len(t.p.fields), t.s.env.opts.Allocator, func(k, column int) arrow.Array {
+		return recs[k].Column(column)
+	})
+	if err != nil {
+		return t.s.damage(ctx, part.st.f, part.ld.keys(), err)
+	}
+	part.cols = cols
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/omnideck/omnideck/lance/file"
 	"github.com/omnideck/omnideck/lance/format"
@@ -42,7 +43,7 @@ func (t *stream) drop() {
 
 // zip reads the data files of one fragment in step, each for its own columns:
 // their batches need not end at the same rows.
-func zip(ctx context.Context, parts []part, fields int, opts file.ScanOptions) iter.Seq2[piece, error] {
+func zip(ctx context.Context, parts []part, fields int, opts file.ScanOptions, mem memory.Allocator) iter.Seq2[piece, error] {
 	return func(yield func(piece, error) bool) {
 		streams := make([]stream, len(parts))
 		for i := range parts {
@@ -68,18 +69,31 @@ func zip(ctx context.Context, parts []part, fields int, opts file.ScanOptions) i
 					n = left
 				}
 			}
-			pc := piece{at: at, n: uint64(n), cols: make([]arrow.Array, fields)}
-			for i := range streams {
-				t := &streams[i]
-				for c, k := range t.part.at {
-					pc.cols[k] = array.NewSlice(t.rec.Column(c), t.at, t.at+n)
-				}
-				t.at += n
-			}
-			at += pc.n
-			if !yield(pc, nil) {
+			cols, err := step(streams, parts, fields, n, mem)
+			if !yield(piece{at: at, n: uint64(n), cols: cols}, err) || err != nil {
 				return
 			}
+			at += uint64(n)
 		}
 	}
+}
+
+// step takes the next n rows of every stream.
+func step(streams []stream, parts []part, fields int, n int64, mem memory.Allocator) ([]arrow.Array, error) {
+	var slices []arrow.Array
+	defer func() {
+		for _, c := range slices {
+			c.Release()
+		}
+	}()
+	cols, err := columnsOf(parts, fields, mem, func(part, column int) arrow.Array {
+		t := &streams[part]
+		c := array.NewSlice(t.rec.Column(column), t.at, t.at+n)
+		slices = append(slices, c)
+		return c
+	})
+	for i := range streams {
+		streams[i].at += n
+	}
+	return cols, err
 }

@@ -121,6 +121,11 @@ func (f *Field) Blob() BlobVersion {
 	return NoBlob
 }
 
+// Packed reports whether a struct is stored as one column.
+func (f *Field) Packed() bool {
+	return f.LogicalType == "struct" && (strings.EqualFold(f.Metadata["packed"], "true") || strings.EqualFold(f.Metadata["lance-encoding:packed"], "true"))
+}
+
 // Lookup finds a top-level field by name, or nil.
 func (s *Schema) Lookup(name string) *Field {
 	for _, f := range s.Fields {

@@ -180,6 +180,34 @@ def large():
     c.note(ds)
 
 
+def members():
+    """A struct whose members came later: one without values, one in a file of its own."""
+    c = Case("members")
+    p = pa.struct([("p", pa.int32())])
+    ds = c.write(pa.table({"id": pa.array(range(6), pa.int64()), "s": pa.array([{"p": 1}, None, {"p": 3}, None, {"p": None}, {"p": 6}], p)}))
+    q = pa.struct([("q", pa.int64())])
+    values = pa.array([{"q": 1}, {"q": 2}, None, None, {"q": 5}, {"q": None}], q)
+    ds.add_columns(pa.RecordBatchReader.from_batches(pa.schema([pa.field("s", q)]), [pa.record_batch([values], names=["s"])]))
+    c.note(lance.dataset(c.uri))
+    ds = lance.dataset(c.uri)
+    ds.add_columns(pa.schema([pa.field("s", pa.struct([("r", pa.string())]))]))
+    ds = lance.dataset(c.uri)
+    c.note(ds)
+    ds.delete("id = 2 or id = 4")
+    c.note(ds)
+
+
+def in_place():
+    """Columns rewritten in place: the old ones stay in their file, superseded."""
+    c = Case("in_place")
+    t = pa.table({"id": pa.array(list("abcdef")), "v": pa.array(range(6), pa.int64()), "w": pa.array(range(10, 16), pa.int64())})
+    ds = c.write(t, max_rows_per_file=3)
+    ds.create_scalar_index("id", "BTREE")
+    ds = lance.dataset(c.uri)
+    ds.merge_insert("id").when_matched_update_all().execute(pa.table({"id": ["b", "e"], "v": pa.array([200, 500], pa.int64())}))
+    c.note(lance.dataset(c.uri))
+
+
 def main():
     life("life", True)
     life("life_addresses", False)
@@ -190,6 +218,8 @@ def main():
     empty()
     blobs()
     large()
+    members()
+    in_place()
     with open(os.path.join(OUT, "cases.json"), "w") as f:
         json.dump([{"case": c.name, "stable": c.stable, "states": c.states} for c in CASES], f, indent=1)
 
