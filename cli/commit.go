@@ -15,13 +15,13 @@ func commitListVerb() *verb {
 		example: "commit list demo:\ncommit list demo: --branch archive --limit 5 --json",
 		run: reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
 			commits, err := g.Commits(ctx, at.Branch, c.integer("limit"))
-			if err != nil {
+			if err != nil && !partial(err) {
 				return err
 			}
 			if c.boolean("ndjson") {
-				return lines(c, slices.Values(commits))
+				return also(lines(c, slices.Values(commits)), err)
 			}
-			return c.shared(struct {
+			return also(c.shared(struct {
 				Commits []engine.Commit `json:"commits"`
 			}{commits}, func(t *out.Text) {
 				for _, k := range commits {
@@ -31,7 +31,7 @@ func commitListVerb() *verb {
 					}
 					t.Line("%s graph_branch=%s graph_manifest_version=%d%s", k.ID, k.BranchName(), k.ManifestVersion, by)
 				}
-			})
+			}), err)
 		}),
 	}
 }

@@ -46,6 +46,22 @@ func (e *timeoutError) Error() string {
 	return fmt.Sprintf("gave up after %s, as --timeout says; nothing was written", e.after)
 }
 
+// partial: the error came beside an answer that was really read. The answer is
+// printed, then the error, and the exit code is that of the error.
+func partial(err error) bool {
+	var incomplete *engine.IncompleteError
+	return errors.As(err, &incomplete)
+}
+
+// also returns the error of printing, or else the one that came beside the
+// answer.
+func also(printing, beside error) error {
+	if printing != nil {
+		return printing
+	}
+	return beside
+}
+
 // exitCode is the exit code of a run that ended with err.
 func exitCode(ctx context.Context, err error) int {
 	var (
@@ -89,6 +105,8 @@ func hint(err error) string {
 		op       *blob.OpError
 	)
 	switch {
+	case partial(err):
+		return "; `omnideck verify` tells all"
 	case errors.As(err, &notGraph):
 		return hintNotAGraph(notGraph)
 	case errors.Is(err, blob.ErrPermission) && errors.As(err, &op):

@@ -23,16 +23,15 @@ func exportVerb() *verb {
 			case c.boolean("json"):
 				return exportDocument(ctx, c, g, at, types)
 			case c.boolean("ndjson"):
-				if _, err := g.Export(ctx, c.out, at, types); err != nil {
+				_, err := g.Export(ctx, c.out, at, types)
+				if err != nil && !partial(err) {
 					return err
 				}
-				return c.lastLine()
+				return also(c.lastLine(), err)
 			}
-			if _, err := g.Export(ctx, c.out, at, types); err != nil {
-				return err
-			}
+			_, err := g.Export(ctx, c.out, at, types)
 			c.tellRPC()
-			return nil
+			return err
 		}),
 	}
 }
@@ -44,13 +43,14 @@ func exportDocument(ctx context.Context, c *call, g *engine.Graph, at engine.At,
 		return fmt.Errorf("print the answer: %w", err)
 	}
 	w := &lineWriter{each: a.Add}
-	if _, err := g.Export(ctx, w, at, types); err != nil {
-		return err
+	_, beside := g.Export(ctx, w, at, types)
+	if beside != nil && !partial(beside) {
+		return beside
 	}
 	if len(w.rest) > 0 {
 		return fmt.Errorf("export: the last line has no end: %d bytes", len(w.rest))
 	}
-	return a.Close(append([]out.Member{out.M("truncated", false)}, c.rpc()...)...)
+	return also(a.Close(append([]out.Member{out.M("truncated", beside != nil)}, c.rpc()...)...), beside)
 }
 
 // lineWriter hands over each line that is written to it.

@@ -15,23 +15,23 @@ func findVerb() *verb {
 		example: "find demo: NLRTM",
 		run: reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
 			hits, err := g.Find(ctx, c.args[0], at)
-			if err != nil {
+			if err != nil && !partial(err) {
 				return err
 			}
 			if c.boolean("ndjson") {
-				return lines(c, slices.Values(hits))
+				return also(lines(c, slices.Values(hits)), err)
 			}
 			doc := struct {
 				Hits []engine.Hit `json:"hits"`
 			}{append([]engine.Hit{}, hits...)}
-			return c.own(doc, func(t *out.Text) {
+			return also(c.own(doc, func(t *out.Text) {
 				for _, h := range hits {
 					t.Line("%s %s %s", h.Kind, h.Type, h.ID)
 				}
 				if len(hits) == 0 {
 					c.note("nothing has the id %q there", c.args[0])
 				}
-			})
+			}), err)
 		}),
 	}
 }

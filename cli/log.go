@@ -29,15 +29,15 @@ func logVerb() *verb {
 			} else {
 				all, err = g.Log(ctx, at.Branch, c.integer("limit"))
 			}
-			if err != nil {
+			if err != nil && !partial(err) {
 				return err
 			}
 			if c.boolean("ndjson") {
-				return lines(c, slices.Values(all))
+				return also(lines(c, slices.Values(all)), err)
 			}
-			return c.own(struct {
+			return also(c.own(struct {
 				Commits []engine.LogEntry `json:"commits"`
-			}{all}, func(t *out.Text) { printLog(t, all, drawn) })
+			}{all}, func(t *out.Text) { printLog(t, all, drawn) }), err)
 		}),
 	}
 }

@@ -22,20 +22,20 @@ func neighborsVerb() *verb {
 			n, err := g.Neighbors(ctx, c.args[0], c.args[1], at, engine.NeighborsOptions{
 				Edge: c.text("edge"), Out: c.boolean("out"), In: c.boolean("in"), Depth: c.integer("depth"), Limit: unlimited(c.integer("limit")),
 			})
-			if err != nil {
+			if err != nil && !partial(err) {
 				return err
 			}
 			if n.Truncated {
 				c.note("stopped after %d edges; --limit 0 shows all", len(n.Edges))
 			}
-			return c.own(n, func(t *out.Text) {
+			return also(c.own(n, func(t *out.Text) {
 				for _, e := range n.Edges {
 					t.Line("edge %s %s  %s → %s", e.Type, e.ID, e.From, e.To)
 				}
 				for _, h := range n.Nodes {
 					t.Line("%s %s %s", h.Kind, h.Type, h.ID)
 				}
-			})
+			}), err)
 		}),
 	}
 }

@@ -44,6 +44,12 @@ func unpacked(t testing.TB, name string) (dir string, rec recorded) {
 		t.Fatal(err)
 	}
 	dir = filepath.Join(t.TempDir(), name)
+	writeFiles(t, dir, files)
+	return dir, rec
+}
+
+func writeFiles(t testing.TB, dir string, files map[string][]byte) {
+	t.Helper()
 	for key, data := range files {
 		path := filepath.Join(dir, filepath.FromSlash(key))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -53,7 +59,6 @@ func unpacked(t testing.TB, name string) (dir string, rec recorded) {
 			t.Fatal(err)
 		}
 	}
-	return dir, rec
 }
 
 var sharedGraphs = []string{"midlife", "maintained", "diverged", "wide", "deep"}

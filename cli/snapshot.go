@@ -14,10 +14,10 @@ func snapshotVerb() *verb {
 		example: "snapshot demo:\nsnapshot demo: --branch archive --json",
 		run: reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
 			s, err := g.Snapshot(ctx, at)
-			if err != nil {
+			if err != nil && !partial(err) {
 				return err
 			}
-			return c.shared(s, func(t *out.Text) {
+			return also(c.shared(s, func(t *out.Text) {
 				t.Line("graph_branch: %s", s.GraphBranch)
 				t.Line("graph_manifest_version: %d", s.GraphManifestVersion)
 				t.Line("internal_schema_version: %d", s.InternalSchemaVersion)
@@ -25,7 +25,7 @@ func snapshotVerb() *verb {
 					t.Line("%s type '%s' published_dataset_version=%d native_dataset_branch=%s entities=%d",
 						d.EntityKind, d.TypeName, d.Version, orMain(d.NativeBranch), d.EntityCount)
 				}
-			})
+			}), err)
 		}),
 	}
 }
