@@ -47,6 +47,8 @@ func parseConstant(l *enc21pb.ConstantLayout, buffers []Range, rows int64, col C
 	if !p.nulls {
 		return nil, format.Corruptf("a constant page of %d layers without a value and without levels", len(l.GetLayers()))
 	}
+	// Structs without fields have no other page, and are never null.
+	p.nulls = col.Type.Kind != values.Packed || len(col.Type.Fields) > 0
 	return p, nil
 }
 

@@ -11,14 +11,30 @@ import (
 type vectorShape struct {
 	items    []int  // items that one vector has in this list and those outside it
 	validity []bool // whether the items have validity bits
+	nulls    int    // the list whose items are all null, which is not stored; -1 = none
 	leaf     *values.Type
+}
+
+// constantNull tells whether a description stands for values that are all null.
+func constantNull(enc *enc21pb.CompressiveEncoding) bool {
+	c := enc.GetConstant()
+	return c != nil && c.Value == nil
 }
 
 // shapeOf follows the description and the type inwards, and returns what
 // encodes the innermost items.
 func shapeOf(enc *enc21pb.CompressiveEncoding, t *values.Type) (*vectorShape, *enc21pb.CompressiveEncoding, error) {
-	s, factor := &vectorShape{}, 1
-	for ; t.Kind == values.Vector; t = t.Item {
+	s, factor := &vectorShape{nulls: -1}, 1
+	for k := 0; t.Kind == values.Vector; k, t = k+1, t.Item {
+		if s.nulls < 0 && constantNull(enc) {
+			s.nulls = k
+		}
+		if s.nulls >= 0 {
+			factor *= t.Dim
+			s.items = append(s.items, factor)
+			s.validity = append(s.validity, false)
+			continue
+		}
 		l := enc.GetFixedSizeList()
 		if l == nil || l.GetItemsPerValue() != uint64(t.Dim) {
 			return nil, nil, format.Corruptf("%s encoded as %s", t.Arrow, encodingText(enc))
@@ -51,6 +67,11 @@ func innermost(b *values.Builder) *values.Builder {
 	return b
 }
 
+// zeros appends the innermost items of n vectors, of which nothing is stored.
+func (s *vectorShape) zeros(b *values.Builder, n int) error {
+	return innermost(b).Zeros(n * s.items[len(s.items)-1])
+}
+
 // finish steps the builders of all lists of b over n vectors whose innermost
 // items were appended. bits gives the validity of the items of list k.
 func (s *vectorShape) finish(b *values.Builder, n int, bits func(k int) (src []byte, from int)) error {
@@ -65,6 +86,9 @@ func (s *vectorShape) finishList(b *values.Builder, k, n int, bits func(k int) (
 		}
 	}
 	b.Step(count)
+	if k == s.nulls {
+		return b.Items.Nulls(n * s.items[k])
+	}
 	if !s.validity[k] {
 		return nil
 	}
@@ -93,6 +117,9 @@ func planVector(enc *enc21pb.CompressiveEncoding, t *values.Type, depth int) (pl
 	shape, enc, err := shapeOf(enc, t)
 	if err != nil {
 		return nil, err
+	}
+	if shape.nulls >= 0 {
+		return nil, format.Unsupportedf("a chunk of vectors of nulls, encoded as %s", encodingText(enc))
 	}
 	inner, err := planValues(enc, shape.leaf, depth-1)
 	if err != nil {

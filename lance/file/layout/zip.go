@@ -90,7 +90,8 @@ func (p *zipPage) assign(buffers []Range) error {
 			return err
 		}
 		p.items = buffers[0]
-		if stride := int64(p.control + p.fixed.size); p.items.Len/stride != p.rows || p.items.Len%stride != 0 {
+		stride := int64(p.control + p.fixed.size) // 0 for vectors of nulls
+		if stride == 0 && p.items.Len != 0 || stride > 0 && (p.items.Len/stride != p.rows || p.items.Len%stride != 0) {
 			return format.Corruptf("a page of %d bytes for %d rows of %d bytes", p.items.Len, p.rows, stride)
 		}
 		return nil
@@ -123,6 +124,10 @@ func parseZipFixed(enc *enc21pb.CompressiveEncoding, bits uint64, t *values.Type
 			}
 		}
 	}
+	if f.shape != nil && f.shape.nulls >= 0 {
+		f.size = f.head
+		return f, checkItem(f, bits, enc, t)
+	}
 	flat := enc.GetFlat()
 	if flat == nil {
 		return nil, format.Unsupportedf("fixed values encoded as %s in a full-zip page", encodingText(enc))
@@ -136,10 +141,14 @@ func parseZipFixed(enc *enc21pb.CompressiveEncoding, bits uint64, t *values.Type
 	default:
 		return nil, format.Corruptf("values of %d bits for %s", flat.GetBitsPerValue(), t.Arrow)
 	}
+	return f, checkItem(f, bits, enc, t)
+}
+
+func checkItem(f *zipFixed, bits uint64, enc *enc21pb.CompressiveEncoding, t *values.Type) error {
 	if bits != uint64(f.size)*8 {
-		return nil, format.Corruptf("items of %d bits for %s, encoded as %s", bits, t.Arrow, encodingText(enc))
+		return format.Corruptf("items of %d bits for %s, encoded as %s", bits, t.Arrow, encodingText(enc))
 	}
-	return f, nil
+	return nil
 }
 
 func (p *zipPage) parseVariable(enc *enc21pb.CompressiveEncoding, bits uint64) (err error) {

@@ -41,12 +41,18 @@ func (r *zipReader) Read(get Get, from, to int64, s *Sink) error {
 // plain appends n values that follow one another without levels.
 func (r *zipReader) plain(b *values.Builder, items []byte, n int) error {
 	f := r.b.fixed
+	if f.size == 0 {
+		if err := f.shape.zeros(b, n); err != nil {
+			return err
+		}
+		return f.shape.finish(b, n, nil)
+	}
 	if f.shape == nil && !f.bools {
 		dst, err := b.Words(n)
 		copy(dst, items)
 		return err
 	}
-	if f.shape != nil && f.head == 0 && f.shape.leaf.Kind == values.Fixed {
+	if f.shape != nil && f.head == 0 && f.shape.nulls < 0 && f.shape.leaf.Kind == values.Fixed {
 		in := innermost(b)
 		dst, err := in.Words(len(items) / in.Type.Width)
 		if err != nil {
@@ -73,17 +79,8 @@ func (f *zipFixed) append(b *values.Builder, v []byte) error {
 		copy(dst, v)
 		return err
 	}
-	in, items := innermost(b), v[f.head:]
-	if f.shape.leaf.Kind == values.Bool {
-		if err := in.Bits(items, 0, f.shape.items[len(f.shape.items)-1]); err != nil {
-			return err
-		}
-	} else {
-		dst, err := in.Words(len(items) / in.Type.Width)
-		if err != nil {
-			return err
-		}
-		copy(dst, items)
+	if err := f.items(b, v[f.head:]); err != nil {
+		return err
 	}
 	return f.shape.finish(b, 1, func(k int) ([]byte, int) {
 		at := 0
@@ -92,6 +89,23 @@ func (f *zipFixed) append(b *values.Builder, v []byte) error {
 		}
 		return v[at : at+f.bits[k]], 0
 	})
+}
+
+// items appends the innermost items of one vector.
+func (f *zipFixed) items(b *values.Builder, items []byte) error {
+	in := innermost(b)
+	switch {
+	case f.shape.nulls >= 0:
+		return f.shape.zeros(b, 1)
+	case f.shape.leaf.Kind == values.Bool:
+		return in.Bits(items, 0, f.shape.items[len(f.shape.items)-1])
+	}
+	dst, err := in.Words(len(items) / in.Type.Width)
+	if err != nil {
+		return err
+	}
+	copy(dst, items)
+	return nil
 }
 
 // walk decodes all items of rows.

@@ -228,6 +228,18 @@ func (b *Builder) Valid(src []byte, from, n int) error {
 	return nil
 }
 
+// Nulls says that the last n items are null.
+func (b *Builder) Nulls(n int) error {
+	if err := b.allValid(b.n - n); err != nil {
+		return err
+	}
+	if err := b.growValid(b.n); err != nil {
+		return err
+	}
+	bitutil.SetBitsTo(b.valid.p, int64(b.n-n), int64(n), false)
+	return nil
+}
+
 // allValid says that all items up to n whose validity was not given are valid.
 func (b *Builder) allValid(n int) error {
 	from := b.validN
