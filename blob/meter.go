@@ -149,6 +149,10 @@ func Begin(ctx context.Context, c Call) *InFlightCall {
 	return f
 }
 
+// Sent adds bytes of body that were not known of when the call began. It is
+// called before End.
+func (f *InFlightCall) Sent(n int64) { f.call.Written += n }
+
 // End records the outcome: bytes of body received, entries of a listing, and
 // the error if there was one.
 func (f *InFlightCall) End(read int64, keys int, err error) {

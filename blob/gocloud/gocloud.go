@@ -61,6 +61,11 @@ type Driver struct {
 	Listed func(o *cloud.ListObject) (name, etag string)
 	// ETag finds the ETag in the header of an answer to GET, HEAD or PUT.
 	ETag func(h http.Header) string
+	// Head finds it in the attributes where the header has another; may be nil.
+	Head func(a *cloud.Attributes) string
+	// Writing prepares a write where the header has another, and returns what
+	// finds the ETag afterwards; may be nil.
+	Writing func(opts *cloud.WriterOptions) (written func() string)
 	// Facts are asked for each time Properties is: some are known only after
 	// the first request.
 	Facts func() []blob.Fact
@@ -147,7 +152,11 @@ func (s *Store) Head(ctx context.Context, key string) (blob.Attrs, error) {
 	if err != nil {
 		return blob.Attrs{}, s.fail(blob.OpHead, key, o.explain(ctx, err))
 	}
-	return blob.Attrs{Size: a.Size, ETag: s.d.ETag(o.header), ModTime: a.ModTime}, nil
+	etag := s.d.ETag(o.header)
+	if s.d.Head != nil {
+		etag = s.d.Head(a)
+	}
+	return blob.Attrs{Size: a.Size, ETag: etag, ModTime: a.ModTime}, nil
 }
 
 // Delete removes an object; a key that does not exist is success.
@@ -218,10 +227,14 @@ func (s *Store) put(ctx context.Context, o *operation, name string, data []byte)
 		ContentType: "application/octet-stream", IfNotExist: o.call.IfAbsent,
 		BufferSize: len(data) + 1, DisableContentTypeDetection: true,
 	}
+	written := func() string { return s.d.ETag(o.header) }
+	if s.d.Writing != nil {
+		written = s.d.Writing(opts)
+	}
 	if err := s.d.Bucket.Upload(ctx, name, newBody(data), opts); err != nil {
 		return blob.Attrs{}, o.explainWrite(ctx, err)
 	}
-	a := blob.Attrs{Size: int64(len(data)), ETag: s.d.ETag(o.header)}
+	a := blob.Attrs{Size: int64(len(data)), ETag: written()}
 	if t, err := http.ParseTime(o.header.Get("Last-Modified")); err == nil {
 		a.ModTime = t
 	}

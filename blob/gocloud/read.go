@@ -107,13 +107,20 @@ func (s *Store) List(ctx context.Context, opts blob.ListOptions) iter.Seq2[blob.
 			err = s.literal(s.d.Prefix + opts.Prefix)
 		}
 		token := cloud.FirstPageToken
+		var before []blob.Entry
 		for err == nil && len(token) > 0 {
 			var page []blob.Entry
 			page, token, err = s.page(ctx, opts, token)
+			if s.d.Ordered && err == nil {
+				page, err = follow(before, page)
+			}
 			for _, e := range page {
 				if !yield(e, nil) {
 					return
 				}
+			}
+			if len(page) > 0 {
+				before = page
 			}
 		}
 		if err != nil {
@@ -124,6 +131,24 @@ func (s *Store) List(ctx context.Context, opts blob.ListOptions) iter.Seq2[blob.
 		return pages
 	}
 	return sorted(pages)
+}
+
+// follow drops from a page what the page before it had already, and refuses one
+// that goes back further: its entries would be lost or doubled.
+func follow(before, page []blob.Entry) ([]blob.Entry, error) {
+	if len(before) == 0 {
+		return page, nil
+	}
+	last := before[len(before)-1]
+	for i, e := range page {
+		if compare(e, last) > 0 {
+			return page[i:], nil
+		}
+		if _, again := slices.BinarySearchFunc(before, e, compare); !again {
+			return nil, fmt.Errorf("%w: the listing is out of order, %q came after %q", blob.ErrUnavailable, place(e), place(last))
+		}
+	}
+	return nil, nil
 }
 
 func sorted(pages iter.Seq2[blob.Entry, error]) iter.Seq2[blob.Entry, error] {
@@ -137,6 +162,7 @@ func sorted(pages iter.Seq2[blob.Entry, error]) iter.Seq2[blob.Entry, error] {
 			all = append(all, e)
 		}
 		slices.SortFunc(all, compare)
+		all = slices.CompactFunc(all, func(a, b blob.Entry) bool { return compare(a, b) == 0 })
 		for _, e := range all {
 			if !yield(e, nil) {
 				return

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"sync"
+	"sync/atomic"
 
 	"gocloud.dev/gcerrors"
 
@@ -56,12 +57,18 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if o == nil || op == "" {
 		return t.Next.RoundTrip(req)
 	}
+	sent := new(atomic.Int64)
+	if req.ContentLength <= 0 && req.Body != nil && req.Body != http.NoBody { // length unknown beforehand
+		req = req.Clone(req.Context())
+		req.Body = &sending{req.Body, sent}
+	}
 	f := o.start(req, op)
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		WroteHeaders: func() { o.mu.Lock(); o.sent = true; o.mu.Unlock() },
 	}))
 	resp, err := t.Next.RoundTrip(req)
 	o.answered(resp, err)
+	f.Sent(sent.Load())
 	if err != nil {
 		f.End(0, 0, fmt.Errorf("%w: %w", blob.ErrUnavailable, err))
 		return nil, err
@@ -205,6 +212,18 @@ func (o *operation) explainWrite(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w", blob.ErrAmbiguous, err)
 	}
 	return err
+}
+
+// sending counts what is sent of a body.
+type sending struct {
+	io.ReadCloser
+	n *atomic.Int64
+}
+
+func (s *sending) Read(p []byte) (int, error) {
+	n, err := s.ReadCloser.Read(p)
+	s.n.Add(int64(n))
+	return n, err
 }
 
 // body counts what is read of an answer and reports once.

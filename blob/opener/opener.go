@@ -20,6 +20,8 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/gocloud"
+	"github.com/omnideck/omnideck/blob/gocloud/azure"
+	"github.com/omnideck/omnideck/blob/gocloud/gs"
 	"github.com/omnideck/omnideck/blob/gocloud/s3"
 	"github.com/omnideck/omnideck/blob/localfs"
 	"github.com/omnideck/omnideck/blob/memstore"
@@ -87,6 +89,12 @@ func open(ctx context.Context, uri string, inFlight int) (blob.Store, error) {
 var drivers = map[string]func(ctx context.Context, bucket, prefix string, inFlight int) (blob.Store, error){
 	"s3": func(ctx context.Context, bucket, prefix string, n int) (blob.Store, error) {
 		return nonNil(s3.Open(ctx, bucket, prefix, s3.Options{Connections: n}))
+	},
+	"gs": func(ctx context.Context, bucket, prefix string, n int) (blob.Store, error) {
+		return nonNil(gs.Open(ctx, bucket, prefix, gs.Options{Connections: n}))
+	},
+	"azblob": func(ctx context.Context, bucket, prefix string, n int) (blob.Store, error) {
+		return nonNil(azure.Open(ctx, bucket, prefix, azure.Options{Connections: n}))
 	},
 }
 

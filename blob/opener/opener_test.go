@@ -87,8 +87,12 @@ func TestBuckets(t *testing.T) {
 	t.Setenv("AWS_CONFIG_FILE", os.DevNull)
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", os.DevNull)
 	t.Setenv("AWS_PROFILE", "")
+	t.Setenv("STORAGE_EMULATOR_HOST", "127.0.0.1:1")
+	t.Setenv("AZURE_STORAGE_ACCOUNT", "acc")
+	t.Setenv("AZURE_STORAGE_SAS_TOKEN", "sig=x")
 	for uri, want := range map[string]string{
 		"s3://b": "s3://b", "s3://b/": "s3://b", "s3://b/a b/%41/": "s3://b/a b/%41",
+		"gs://b/p": "gs://b/p", "azblob://b/p/": "azblob://b/p",
 	} {
 		s, err := Open(t.Context(), uri)
 		if err != nil {
