@@ -43,7 +43,7 @@ func (s *Snapshot) openData(ctx context.Context, d *format.DataFile, decoders in
 		if err != nil {
 			return err
 		}
-		r, err = file.Open(ctx, src, file.Options{Allocator: s.env.opts.Allocator, Parallelism: decoders, Name: key})
+		r, err = file.Open(ctx, src, file.Options{Allocator: s.env.opts.Allocator, Parallelism: decoders, Name: key, Coalesce: s.env.merge})
 		return err
 	})
 	if err != nil {

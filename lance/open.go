@@ -38,6 +38,7 @@ const (
 	defaultParallelism = 64
 	smallRemote        = 1 << 20   // bytes of a data file that is fetched whole
 	smallLocal         = 256 << 10 //
+	coalesceRemote     = 128 << 10 // ranges closer than so many bytes are one request
 	listPage           = blob.DefaultPageSize
 	maxOlder           = 16 // manifests tried below a damaged one
 	maxRelist          = 3  // times that a listing is repeated when it was overtaken
@@ -50,6 +51,7 @@ type env struct {
 	root  string // prefix of the main root
 	opts  OpenOptions
 	small int64
+	merge int64 // gap up to which ranges are one request; 0 = as package file thinks
 }
 
 func newEnv(store blob.Store, root string, opts OpenOptions) *env {
@@ -57,6 +59,9 @@ func newEnv(store blob.Store, root string, opts OpenOptions) *env {
 	e := &env{store: store, url: p.URL, root: root, opts: opts, small: smallRemote}
 	if p.Scheme == "file" {
 		e.small = smallLocal
+	}
+	if p.Remote {
+		e.merge = coalesceRemote
 	}
 	if e.opts.Parallelism <= 0 {
 		e.opts.Parallelism = defaultParallelism
@@ -141,6 +146,7 @@ func (e *env) latest(ctx context.Context) (*Snapshot, error) {
 func (e *env) newest(ctx context.Context) (ChainVersion, error) {
 	opts := blob.ListOptions{Prefix: e.versionsDir(), PageSize: 1}
 	if e.store.Properties().Ordered {
+		empty := true
 		for entry, err := range e.store.List(ctx, opts) {
 			if err != nil {
 				return ChainVersion{}, fmt.Errorf("looking for the newest version of %s: %w", e.at(), err)
@@ -148,7 +154,11 @@ func (e *env) newest(ctx context.Context) (ChainVersion, error) {
 			if v, kind := parseEntry(opts.Prefix, entry); kind == format.NameV2 {
 				return v, nil
 			}
+			empty = false
 			break
+		}
+		if empty {
+			return ChainVersion{}, &NotFoundError{Where: e.at()}
 		}
 	}
 	c, err := e.list(ctx, ListOptions{})

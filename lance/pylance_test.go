@@ -55,7 +55,7 @@ func checkState(t *testing.T, root string, store blob.Store, c made, st state) {
 		t.Fatal(err)
 	}
 	want := arrowTable(t, b)
-	o := lance.ScanOptions{WithRowID: true, WithRowAddress: true, WithVersions: c.Stable}
+	o := lance.ScanOptions{WithRowID: true, WithRowAddress: true, WithVersions: true}
 	got := collect(t, s.Scan(t.Context(), o))
 	same(t, what+", scan", got, want)
 	checkRanges(t, what, s, o, want)

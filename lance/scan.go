@@ -35,6 +35,7 @@ const (
 	defaultBatchRows = 8192
 	aheadBytes       = 64 << 20 // of files fetched before the consumer came to them
 	headBytes        = 64 << 10 // what an opened large file holds on to
+	aheadRows        = 4096     // in fragments that are decoded before the consumer came to them
 )
 
 // Scan yields the rows of the snapshot in fragment order, deletions applied.
@@ -248,7 +249,7 @@ func (sc *scan) weight(f *format.Fragment, plans []filePlan) int64 {
 // wanted.
 func (sc *scan) load(ctx context.Context, st *fragState, plans []filePlan) (*loaded, error) {
 	ld, err := sc.s.load(ctx, sc.p, st, plans, sc.absent, sc.o.WithDeleted)
-	if err != nil || sc.o.Limit > 0 || sc.o.Offset > 0 || len(ld.parts) == 0 {
+	if err != nil || sc.o.Limit > 0 || sc.o.Offset > 0 || len(ld.parts) == 0 || ld.rows > aheadRows {
 		return ld, err
 	}
 	for _, part := range ld.parts {

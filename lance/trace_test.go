@@ -82,7 +82,7 @@ func TestTraceOpen(t *testing.T) {
 		}
 		return nil
 	})
-	traced(t, "absent dataset", false, []string{"list nothing/_versions/", "list nothing/_versions/"}, func(ctx context.Context) error {
+	traced(t, "absent dataset", false, []string{"list nothing/_versions/"}, func(ctx context.Context) error {
 		_, err := lance.Open(ctx, store, "nothing", lance.OpenOptions{})
 		if !errors.Is(err, blob.ErrNotExist) {
 			return err

@@ -45,16 +45,30 @@ func bitName(bit int) string {
 	return fmt.Sprintf("bit %d (unknown)", bit)
 }
 
+// FlagError: a table demands of its readers what this program does not know.
+// It is an ErrUnsupported.
+type FlagError struct {
+	Bit     int
+	Meaning string // the flag's name, or that it has none
+}
+
+func (e *FlagError) Error() string {
+	return fmt.Sprintf("the table demands reader feature bit %d (value %d, %s), which this program does not know; reading on could show wrong rows. Open it with the program that wrote it, or with a newer omnideck",
+		e.Bit, uint64(1)<<e.Bit, e.Meaning)
+}
+
+// Is makes every FlagError an ErrUnsupported.
+func (e *FlagError) Is(target error) bool { return target == ErrUnsupported }
+
 // CheckReadable refuses a manifest that asks its reader for what this program
-// does not understand: reading on would show wrong rows.
+// does not understand, with a FlagError about the lowest such bit.
 func (f Flags) CheckReadable() error {
 	bad := f &^ readable
 	if bad == 0 {
 		return nil
 	}
 	bit := bits.TrailingZeros64(uint64(bad))
-	return Unsupportedf("the table demands reader feature bit %d (value %d, %s), which this program does not know; reading on could show wrong rows. Open it with the program that wrote it, or with a newer omnideck",
-		bit, uint64(1)<<bit, meaning(bit))
+	return &FlagError{bit, meaning(bit)}
 }
 
 func meaning(bit int) string {

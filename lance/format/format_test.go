@@ -164,7 +164,8 @@ func TestFlags(t *testing.T) {
 		64: "bit 6 (value 64, data overlay files)", 1 << 7: "bit 7 (value 128, not defined", 2 | 1<<63: "bit 63",
 	} {
 		err := f.CheckReadable()
-		if !errors.Is(err, format.ErrUnsupported) || !strings.Contains(err.Error(), want) {
+		var fe *format.FlagError
+		if !errors.As(err, &fe) || !errors.Is(err, format.ErrUnsupported) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d: %v", f, err)
 		}
 	}

@@ -39,7 +39,7 @@ class Case:
     def note(self, ds, branch=None):
         """Writes down what pylance reads from this handle."""
         n = len(self.states)
-        cols = [f.name for f in ds.schema] + SYSTEM + (VERSIONS if self.stable else [])
+        cols = [f.name for f in ds.schema] + SYSTEM + VERSIONS
         table = ds.scanner(columns=cols).to_table()
         with ipc.new_file(os.path.join(self.dir, f"{n}.arrow"), table.schema) as w:
             w.write_table(table)
