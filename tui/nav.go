@@ -37,6 +37,12 @@ func (n *navigator) Context(*screen.Env) action.Context { return action.Context{
 // Do implements screen.Screen.
 func (n *navigator) Do(*screen.Env, action.ID) screen.Effect { return screen.Effect{} }
 
+// InDetail implements screen.Screen.
+func (n *navigator) InDetail() bool { return false }
+
+// CloseDetail implements screen.Screen.
+func (n *navigator) CloseDetail() {}
+
 // Render implements screen.Screen.
 func (n *navigator) Render(e *screen.Env, a screen.Area) []string {
 	t := e.Theme

@@ -53,14 +53,10 @@ func textFacts(b *strings.Builder, ws workspace.Workspace, info *engine.Info, in
 	if infoErr != nil {
 		fact("graph", "could not be read: "+infoErr.Error())
 	} else {
-		fact("head", strings.TrimSpace(info.HeadCommit+" v"+part.Count(info.GraphManifestVersion))+" on "+info.Branch)
-		fact("rows", part.Count(info.Rows)+" in "+part.Plural(info.Types, "type", "types")+", as recorded, not counted")
-		versions := part.Plural(info.Manifest.Versions, "version", "versions")
-		if !info.Manifest.Exact {
-			versions = "at least " + versions
-		}
-		fact("__manifest", part.Plural(info.Manifest.Fragments, "fragment", "fragments")+", "+versions+", "+part.Bytes(info.Manifest.Bytes))
-		fact("format", "internal schema "+part.Count(info.InternalSchemaVersion))
+		f := screen.FactsOf(info, ", ")
+		fact("head", f.Head)
+		fact("rows", f.Rows)
+		fact("__manifest", f.Manifest)
 		for _, f := range info.Store {
 			fact(f.Name, f.Value)
 		}

@@ -75,11 +75,16 @@ func (m *model) takeBackground(bg theme.Background) {
 func (m *model) context() action.Context {
 	c := m.top().screen.Context(&m.env)
 	c.Screen = m.top().screen.Name()
-	c.Deep = len(m.stack) > 1 || m.pickable()
+	c.Deep = m.deep()
 	c.Graph = !m.picking()
-	c.Loading = m.busy()
+	c.Loads = len(m.top().screen.Panes(&m.env)) > 0
 	c.ReadOnly = true
 	return c
+}
+
+// deep says that there is something to go back to.
+func (m *model) deep() bool {
+	return len(m.stack) > 1 || m.pickable() || m.top().screen.InDetail()
 }
 
 // pickable says that the program began with the picker, to which one can go
@@ -116,7 +121,7 @@ func (m *model) do(id action.ID) tea.Cmd {
 	case action.Back:
 		return m.back()
 	case action.Leave:
-		if len(m.stack) > 1 || m.pickable() {
+		if m.deep() {
 			return m.back()
 		}
 		return tea.Quit
@@ -136,7 +141,8 @@ func (m *model) do(id action.ID) tea.Cmd {
 }
 
 func (m *model) reload() tea.Cmd {
-	cmds := []tea.Cmd{m.ask(m.top(), m.top().screen.Reload(&m.env))}
+	// Clearing heals a screen into which something else has written.
+	cmds := []tea.Cmd{tea.ClearScreen, m.ask(m.top(), m.top().screen.Reload(&m.env))}
 	if m.showsNav() && m.top().id != m.nav.id {
 		cmds = append(cmds, m.ask(m.nav, m.nav.screen.Start(&m.env)))
 	}
@@ -184,8 +190,12 @@ func (m *model) root(id action.ID) tea.Cmd {
 	return m.enter()
 }
 
-// back goes to the screen before, from the first one to the picker.
+// back goes from the detail to the list, to the screen before, from the first one to the picker.
 func (m *model) back() tea.Cmd {
+	if top := m.top().screen; top.InDetail() {
+		top.CloseDetail()
+		return nil
+	}
 	m.leave(m.top())
 	if len(m.stack) > 1 {
 		m.stack = m.stack[:len(m.stack)-1]

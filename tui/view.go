@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"cmp"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -255,6 +257,7 @@ func (m *model) keys(w int) string {
 			hints = append(hints, part.Hint{Key: key, Title: a.Title, Why: why})
 		}
 	}
+	slices.SortStableFunc(hints, func(a, b part.Hint) int { return cmp.Compare(min(1, len(a.Why)), min(1, len(b.Why))) })
 	if !m.picking() {
 		hints = append([]part.Hint{{Key: "1-5", Title: "screens"}}, hints...)
 	}

@@ -40,7 +40,7 @@ type Context struct {
 	Deep      bool // there is a screen to go back to
 	Tabs      bool // the screen has tabs
 	Columns   bool // the screen has columns to move in
-	Loading   bool // something is in flight
+	Loads     bool // the screen shows something that is loaded
 	Truncated bool // more stands behind what is shown
 	Graph     bool // a graph is open
 	ReadOnly  bool // nothing may be written

@@ -311,6 +311,16 @@ func (c *chain) versionDoc(d *part.Doc, v *engine.Versions, rows []engine.Versio
 	if r.Problem != "" {
 		d.FactRole("problem", theme.Bad, r.Problem)
 	}
+	if len(r.HeldBy) == 0 {
+		d.Fact("held by", "nothing: a cleanup may remove it")
+	}
+	for n, h := range r.HeldBy {
+		name := "held by"
+		if n > 0 {
+			name = " "
+		}
+		d.Fact(name, holderWord(h))
+	}
 	d.Fact("written", part.When(r.CreatedAt))
 	if r.Operation != "" {
 		d.Fact("operation", r.Operation)
@@ -327,16 +337,6 @@ func (c *chain) versionDoc(d *part.Doc, v *engine.Versions, rows []engine.Versio
 	d.Fact("object", r.Key)
 	d.Fact("transaction", r.Transaction)
 	d.Fact("writer", r.Writer)
-	if len(r.HeldBy) == 0 {
-		d.Fact("held by", "nothing: a cleanup may remove it")
-	}
-	for n, h := range r.HeldBy {
-		name := "held by"
-		if n > 0 {
-			name = ""
-		}
-		d.Fact(name, holderWord(h))
-	}
 	d.Gap()
 	d.Text(theme.Muted, "oldest in the chain: v"+part.Count(v.Oldest))
 }

@@ -17,12 +17,14 @@ type History struct {
 	Entries []engine.LogEntry
 	Limit   int // as asked for; 0 = all
 	dag     *part.Dag
-	newest  map[string]int // branch → row of its newest commit
+	newest  map[string]int  // branch → row of its newest commit
+	gone    map[string]bool // merged commits that no branch holds any more
 }
 
 // NewHistory lays out commits that are ordered newest first.
 func NewHistory(entries []engine.LogEntry, limit int) *History {
-	h := &History{Entries: entries, Limit: limit, newest: map[string]int{}}
+	h := &History{Entries: entries, Limit: limit, newest: map[string]int{}, gone: map[string]bool{}}
+	h.findGone()
 	h.dag = part.NewDag(len(entries), h.node)
 	for i := range entries {
 		name := entries[i].BranchName()
@@ -36,6 +38,22 @@ func NewHistory(entries []engine.LogEntry, limit int) *History {
 // Truncated says that older commits may exist that were not asked for.
 func (h *History) Truncated() bool { return h.Limit > 0 && len(h.Entries) >= h.Limit }
 
+// findGone looks for the merged parents that are not among the commits. Of a
+// truncated history nothing can be said: they may be older.
+func (h *History) findGone() {
+	if h.Truncated() {
+		return
+	}
+	for i := range h.Entries {
+		if m := h.Entries[i].MergedParent; m != nil {
+			h.gone[*m] = true
+		}
+	}
+	for i := range h.Entries {
+		delete(h.gone, h.Entries[i].ID)
+	}
+}
+
 func (h *History) node(i int) part.Node {
 	c := &h.Entries[i].Commit
 	n := part.Node{ID: c.ID}
@@ -44,7 +62,10 @@ func (h *History) node(i int) part.Node {
 	}
 	switch {
 	case c.MergedParent != nil && *c.MergedParent != "":
-		n.Merged, n.Mark = *c.MergedParent, part.MarkMerge
+		n.Mark = part.MarkMerge
+		if !h.gone[*c.MergedParent] {
+			n.Merged = *c.MergedParent
+		}
 	case c.Actor != nil && strings.HasPrefix(*c.Actor, "omnigraph:"):
 		n.Mark = part.MarkSystem
 	}
@@ -152,7 +173,7 @@ func (c *Commits) Render(e *Env, a Area) []string {
 	detail := func(w int) *part.Doc {
 		d := part.NewDoc(e.Theme, w)
 		if len(h.Entries) > 0 {
-			commitDoc(d, h.Entries[c.list.Sel])
+			commitDoc(d, h, h.Entries[c.list.Sel])
 		}
 		return d
 	}
@@ -260,16 +281,13 @@ func change(c engine.TableChange) string {
 }
 
 func signed(n int64) string {
-	if n > 0 {
+	if n >= 0 {
 		return "+" + part.Count(n)
-	}
-	if n == 0 {
-		return "same count"
 	}
 	return part.Count(n)
 }
 
-func commitDoc(d *part.Doc, en engine.LogEntry) {
+func commitDoc(d *part.Doc, h *History, en engine.LogEntry) {
 	kind := "commit"
 	if en.MergedParent != nil {
 		kind = "merge"
@@ -289,7 +307,11 @@ func commitDoc(d *part.Doc, en engine.LogEntry) {
 		d.FactRole("parent", theme.Muted, "none: the first commit")
 	}
 	if en.MergedParent != nil {
-		d.Fact("merged", *en.MergedParent)
+		merged := *en.MergedParent
+		if h.gone[merged] {
+			merged += ", which no branch holds any more"
+		}
+		d.Fact("merged", merged)
 	}
 	d.Head("changed")
 	if len(en.Changed) == 0 {

@@ -46,6 +46,12 @@ func (p *page) Panes(*Env) []Pane { return nil }
 // Context implements Screen.
 func (p *page) Context(*Env) action.Context { return action.Context{} }
 
+// InDetail implements Screen: a page is nothing but detail.
+func (p *page) InDetail() bool { return false }
+
+// CloseDetail implements Screen.
+func (p *page) CloseDetail() {}
+
 // Do implements Screen.
 func (p *page) Do(_ *Env, id action.ID) Effect {
 	p.scroll.move(id, 0)

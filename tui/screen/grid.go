@@ -10,7 +10,7 @@ import (
 
 const (
 	cellMax = 28 // cells that one value may take in the grid
-	idMax   = 24
+	idMax   = 36 // an id of a generator, or a UUID
 	gap     = 2
 )
 
@@ -122,7 +122,7 @@ func (r *rows) gridLine(e *Env, i int, cols []gridCol, w int, selected, focused 
 				v = row.Values[c.at]
 			}
 			text, role := cell(t, v, c.width)
-			if c.right && v.Kind != engine.CellNull {
+			if c.right {
 				text = part.PadLeft(text, c.width)
 			}
 			spans = append(spans, part.R(role, part.Pad(text, c.width)), part.S("  "))

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/omnideck/omnideck/tui/part"
@@ -147,10 +148,20 @@ func absent(e *Env, p Pane, w int) []string {
 	return nil
 }
 
+const problemLines = 6 // of a message, before it is cut
+
 // problem is the sentence of a failure, and what can be done.
 func problem(e *Env, p Pane, w int) []string {
 	t := e.Theme
-	text := part.Wrap(part.Clean(p.Problem().Error(), t.Glyph), max(10, w-5))
+	var text []string
+	for _, l := range strings.Split(p.Problem().Error(), "\n") {
+		text = append(text, part.Wrap(part.Clean(l, t.Glyph), max(10, w-5))...)
+	}
+	hint := "r reads it again"
+	if n := len(text) - problemLines; n > 1 {
+		text = text[:problemLines]
+		hint = part.Count(n) + " lines more, tab shows them on the overview; " + hint
+	}
 	var out []string
 	for i, l := range text {
 		lead := "    "
@@ -159,7 +170,6 @@ func problem(e *Env, p Pane, w int) []string {
 		}
 		out = append(out, part.Line(t, w, part.R(theme.Bad, lead), part.S(l)))
 	}
-	hint := "r reads it again"
 	if !p.Loaded().IsZero() {
 		hint += "; below is what was read " + part.Ago(e.Now, p.Loaded()) + " ago"
 		if part.Ago(e.Now, p.Loaded()) == "now" {

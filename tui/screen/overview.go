@@ -68,7 +68,7 @@ type block struct {
 // Context implements Screen.
 func (o *Overview) Context(e *Env) action.Context {
 	items := o.items(e)
-	return action.Context{Items: len(items), Openable: len(items) > 0 && items[min(o.list.Sel, len(items)-1)].open != nil, Detail: len(items) > 0}
+	return action.Context{Items: len(items), Openable: len(items) > 0 && items[min(o.list.Sel, len(items)-1)].open != nil, Detail: len(items) > 0 || o.failed(e)}
 }
 
 // Do implements Screen.
@@ -110,6 +110,8 @@ func (o *Overview) Render(e *Env, a Area) []string {
 		d := part.NewDoc(e.Theme, w)
 		if len(items) > 0 {
 			items[o.list.Sel].detail(d)
+		} else {
+			o.problems(e, d)
 		}
 		return d
 	}
@@ -117,6 +119,27 @@ func (o *Overview) Render(e *Env, a Area) []string {
 		return list(a.W, a.H, true)
 	}
 	return o.render(e, a, key, list, detail)
+}
+
+func (o *Overview) failed(e *Env) bool {
+	for _, p := range o.Panes(e) {
+		if p.Problem() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// problems writes out in full what failed, for the detail.
+func (o *Overview) problems(e *Env, d *part.Doc) {
+	for _, p := range o.Panes(e) {
+		if err := p.Problem(); err != nil {
+			d.Head("reading " + p.Name())
+			for _, l := range strings.Split(err.Error(), "\n") {
+				d.Text(theme.Text, l)
+			}
+		}
+	}
 }
 
 // outline draws the facts and the blocks, the window around the selection.
@@ -178,25 +201,55 @@ func (o *Overview) facts(e *Env, w int) []string {
 	if info.Kind != "" && info.Kind != "omnigraph" {
 		d.FactRole("kind", theme.Warn, info.Kind+": not a graph")
 	}
-	head := "v" + part.Count(info.GraphManifestVersion) + " on " + info.Branch
-	if info.HeadCommit != "" {
-		head = info.HeadCommit + dot + head
-	}
-	d.Fact("head", head)
+	f := FactsOf(info, dot)
+	d.FactRole("head", unreadRole(info), f.Head)
 	d.Fact("branches", branchFact(e, info))
-	d.Fact("rows", part.Count(info.Rows)+" in "+part.Plural(info.Types, "type", "types")+dot+"as recorded, not counted")
+	d.FactRole("rows", unreadRole(info), f.Rows)
+	d.Fact("__manifest", f.Manifest)
+	var store []string
+	for _, f := range info.Store {
+		if f.Value != e.Address {
+			store = append(store, f.Name+" "+f.Value)
+		}
+	}
+	d.Fact("store", strings.Join(store, dot))
+	return append(out, d.Window(d.Len(), new(int))...)
+}
+
+// Facts are the words for what an overview says of a graph.
+type Facts struct{ Head, Rows, Manifest string }
+
+// FactsOf puts an overview into words. What could not be read is said to be
+// so: it must not look like nothing.
+func FactsOf(info *engine.Info, dot string) Facts {
 	m := info.Manifest
 	versions := part.Plural(m.Versions, "version", "versions")
 	if !m.Exact {
 		versions = "at least " + versions
 	}
-	d.Fact("__manifest", part.Plural(m.Fragments, "fragment", "fragments")+dot+versions+dot+part.Bytes(m.Bytes)+dot+"schema "+part.Count(info.InternalSchemaVersion))
-	var store []string
-	for _, f := range info.Store {
-		store = append(store, f.Name+" "+f.Value)
+	if unread(info) {
+		return Facts{Head: "could not be read, see the findings", Rows: "not known", Manifest: versions + dot + "the newest could not be read"}
 	}
-	d.Fact("store", strings.Join(store, dot))
-	return append(out, d.Window(d.Len(), new(int))...)
+	f := Facts{
+		Head:     "v" + part.Count(info.GraphManifestVersion) + " on " + info.Branch,
+		Rows:     part.Count(info.Rows) + " in " + part.Plural(info.Types, "type", "types") + dot + "as recorded, not counted",
+		Manifest: part.Plural(m.Fragments, "fragment", "fragments") + dot + versions + dot + part.Bytes(m.Bytes) + dot + "schema " + part.Count(info.InternalSchemaVersion),
+	}
+	if info.HeadCommit != "" {
+		f.Head = info.HeadCommit + dot + f.Head
+	}
+	return f
+}
+
+// unread says that the state of the branch could not be read: versions begin
+// at 1.
+func unread(info *engine.Info) bool { return info.GraphManifestVersion == 0 }
+
+func unreadRole(info *engine.Info) theme.Role {
+	if unread(info) {
+		return theme.Bad
+	}
+	return theme.Text
 }
 
 // branchFact counts the branches and names them when they are known.

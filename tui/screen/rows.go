@@ -232,7 +232,7 @@ func rowDoc(e *Env, w int, page *engine.RowPage, row *engine.Row) *part.Doc {
 		d.Gap()
 	}
 	for i, name := range page.Columns {
-		if i >= len(row.Values) || name == "id" {
+		if i >= len(row.Values) || name == "id" || row.Src != "" && (name == "src" || name == "dst") {
 			continue
 		}
 		v := row.Values[i]

@@ -79,6 +79,10 @@ type Screen interface {
 	Panes(*Env) []Pane
 	Context(*Env) action.Context
 	Do(*Env, action.ID) Effect
+	// InDetail says that the detail has the focus; CloseDetail gives it back to
+	// the list.
+	InDetail() bool
+	CloseDetail()
 	// Render draws exactly H lines of W cells.
 	Render(*Env, Area) []string
 }
@@ -151,6 +155,12 @@ type split struct {
 	shown   string
 	share   int // of a wide area that the list takes, in percent; 0 = 46
 }
+
+// InDetail implements Screen.
+func (s *split) InDetail() bool { return s.onRight }
+
+// CloseDetail implements Screen.
+func (s *split) CloseDetail() { s.onRight = false }
 
 // move handles the movement actions. It says whether the selection may have
 // changed.

@@ -15,6 +15,8 @@ type tab interface {
 	context(*Env) action.Context
 	do(*Env, action.ID) Effect
 	render(*Env, Area) []string
+	InDetail() bool
+	CloseDetail()
 }
 
 // Table shows one table: its fragments, versions and rows. A tab loads when it
@@ -52,6 +54,12 @@ func (s *Table) Context(e *Env) action.Context {
 	return c
 }
 
+// InDetail implements Screen.
+func (s *Table) InDetail() bool { return s.tabs[s.active].InDetail() }
+
+// CloseDetail implements Screen.
+func (s *Table) CloseDetail() { s.tabs[s.active].CloseDetail() }
+
 // Do implements Screen.
 func (s *Table) Do(e *Env, id action.ID) Effect {
 	switch id {
@@ -88,11 +96,11 @@ func (s *Table) Render(e *Env, a Area) []string {
 
 // Versions shows the version chain of one table as a screen of its own.
 type Versions struct {
-	chain *chain
+	*chain
 }
 
 // NewVersions makes the screen for a table, `__manifest` included.
-func NewVersions(table string) *Versions { return &Versions{newChain(table)} }
+func NewVersions(table string) *Versions { return &Versions{chain: newChain(table)} }
 
 // Name implements Screen.
 func (s *Versions) Name() string { return action.OnVersions }

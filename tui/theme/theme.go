@@ -107,11 +107,14 @@ func New(name string, bg Background, ascii bool) (*Theme, error) {
 // colours adds the sixteen-colour variant for a background. The numbers are
 // SGR foregrounds: 31–36 the dark set, 91–96 the bright one.
 func (t *Theme) colours(bg Background) {
-	type set struct{ accent, ok, warn, bad string }
+	type set struct {
+		accent, ok, warn, bad string
+		lanes                 [4]string
+	}
 	s := map[Background]set{
-		Dark:    {"96", "92", "93", "91"},
-		Light:   {"34", "34", "35", "31"},
-		Unknown: {"94", "", "35", "91"},
+		Dark:    {"96", "92", "93", "91", [4]string{"96", "95", "92", "93"}},
+		Light:   {"34", "34", "35", "31", [4]string{"34", "35", "31", ""}},
+		Unknown: {"94", "", "35", "91", [4]string{"94", "35", "", "90"}},
 	}[bg]
 	join := func(a, b string) string { return strings.Trim(a+";"+b, ";") }
 	t.sgr[Accent] = join("1", s.accent)
@@ -119,7 +122,7 @@ func (t *Theme) colours(bg Background) {
 	t.sgr[Warn] = s.warn
 	t.sgr[Bad] = join("1", s.bad)
 	t.sgr[Write] = join("1;7", s.bad)
-	for i, c := range []string{s.accent, s.warn, s.ok, s.bad} {
+	for i, c := range s.lanes {
 		t.sgr[Lane0+Role(i)] = c
 	}
 }
