@@ -95,14 +95,14 @@ func (w *walk) page(ctx context.Context, size int) ([]blob.Entry, bool, error) {
 			return page, true, nil
 		}
 		if !e.IsPrefix {
-			fi, err := os.Stat(w.store.join(e.Key))
-			if isNotExist(err) || err == nil && !fi.Mode().IsRegular() {
+			fi, err := stat(w.store.join(e.Key))
+			if isNotExist(err) || err == nil && !fi.mode.IsRegular() {
 				continue // gone since the folder was read, or no object
 			}
 			if err != nil {
 				return nil, false, fmt.Errorf("%s: %w", e.Key, bare(err))
 			}
-			e.Attrs = attrs(fi)
+			e.Attrs = fi.attrs()
 		}
 		page = append(page, e)
 	}

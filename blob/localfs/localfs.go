@@ -45,7 +45,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/omnideck/omnideck/blob"
 )
@@ -142,16 +144,16 @@ func (s *Store) Head(ctx context.Context, key string) (blob.Attrs, error) {
 		return blob.Attrs{}, s.fail(blob.OpHead, key, err)
 	}
 	f := blob.Begin(ctx, blob.Call{Op: blob.OpHead, Key: key})
-	fi, err := os.Stat(path)
+	fi, err := stat(path)
 	if err == nil {
-		err = regular(fi)
+		err = fi.regular()
 	}
 	err = answer(err)
 	f.End(0, 0, err)
 	if err != nil {
 		return blob.Attrs{}, s.fail(blob.OpHead, key, err)
 	}
-	return attrs(fi), nil
+	return fi.attrs(), nil
 }
 
 // Get reads a range of a file.
@@ -176,48 +178,66 @@ func (s *Store) Get(ctx context.Context, key string, r blob.Range) (blob.Object,
 // portion is how much is read between two looks at the context.
 const portion = 16 << 20
 
-// read opens the file without waiting (a pipe would block until somebody
-// writes) and takes bytes and attributes from the same handle.
+// read takes bytes and attributes from one handle. The file is opened without
+// waiting: a pipe would block until somebody writes.
 func read(ctx context.Context, path string, r blob.Range) (o blob.Object, err error) {
-	f, err := os.OpenFile(path, openFlags, 0)
+	f, err := openFile(path)
 	if err != nil {
 		return o, err
 	}
-	defer f.Close()
-	fi, err := f.Stat()
+	defer f.close()
+	fi, err := f.stat()
 	if err == nil {
-		err = regular(fi)
+		err = fi.regular()
 	}
 	if err != nil {
 		return o, err
 	}
-	from, to, err := r.Slice(fi.Size())
+	from, to, err := r.Slice(fi.size)
 	if err != nil {
 		return o, err
 	}
 	data := make([]byte, to-from)
 	for done := 0; done < len(data); {
-		n, err := f.ReadAt(data[done:min(done+portion, len(data))], from+int64(done))
+		n, err := f.readAt(data[done:min(done+portion, len(data))], from+int64(done))
 		done += n
-		if errors.Is(err, io.EOF) && done < len(data) {
-			return o, fmt.Errorf("file shrank from %d bytes while it was read: %w", fi.Size(), io.ErrUnexpectedEOF)
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
+		if err != nil {
 			return o, err
+		}
+		if n == 0 {
+			return o, fmt.Errorf("the file shrank from %d bytes while it was read: %w", fi.size, io.ErrUnexpectedEOF)
 		}
 		if err := ctx.Err(); err != nil {
 			return o, err
 		}
 	}
-	return blob.Object{Data: data, Attrs: attrs(fi)}, nil
+	return blob.Object{Data: data, Attrs: fi.attrs()}, nil
+}
+
+// info is what this store wants to know of a name.
+type info struct {
+	mode  fs.FileMode // type bits
+	size  int64
+	mtime time.Time
+	inode uint64
 }
 
 // regular refuses what is no object: a folder, a pipe, a device.
-func regular(fi fs.FileInfo) error {
-	if fi.Mode().IsRegular() {
+func (i info) regular() error {
+	if i.mode.IsRegular() {
 		return nil
 	}
-	return fmt.Errorf("%w: this name is a %s, not a file", blob.ErrNotExist, kind(fi.Mode()))
+	return fmt.Errorf("%w: this name is a %s, not a file", blob.ErrNotExist, kind(i.mode))
+}
+
+func (i info) attrs() blob.Attrs {
+	var b []byte
+	b = strconv.AppendUint(b, i.inode, 16)
+	b = append(b, '-')
+	b = strconv.AppendInt(b, max(i.mtime.UnixMicro(), 0), 16)
+	b = append(b, '-')
+	b = strconv.AppendInt(b, i.size, 16)
+	return blob.Attrs{Size: i.size, ETag: string(b), ModTime: i.mtime}
 }
 
 func kind(m fs.FileMode) string {
@@ -230,15 +250,6 @@ func kind(m fs.FileMode) string {
 		return "socket"
 	}
 	return "device"
-}
-
-func attrs(fi fs.FileInfo) blob.Attrs {
-	mtime := max(fi.ModTime().UnixMicro(), 0)
-	return blob.Attrs{
-		Size:    fi.Size(),
-		ETag:    fmt.Sprintf("%x-%x-%x", inode(fi), mtime, fi.Size()),
-		ModTime: fi.ModTime(),
-	}
 }
 
 // answer turns an error of the system into one of the contract. The path goes:

@@ -13,17 +13,10 @@ import (
 )
 
 const (
-	openFlags        = os.O_RDONLY | syscall.O_NONBLOCK
+	openFlags        = os.O_RDONLY | syscall.O_NONBLOCK // for folders, see scan
 	createOnlyProven = true
 	createOnlyFact   = "link(2) + fsync"
 )
-
-func inode(fi fs.FileInfo) uint64 {
-	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Ino)
-	}
-	return 0
-}
 
 // checkName: every name that is a key is a name here.
 func checkName(string) error { return nil }

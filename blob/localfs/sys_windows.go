@@ -3,6 +3,7 @@ package localfs
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,9 +20,6 @@ const (
 	createOnlyProven = false
 	createOnlyFact   = "MoveFileEx without replace; never run, so not proven"
 )
-
-// inode: object_store records 0 here.
-func inode(fs.FileInfo) uint64 { return 0 }
 
 // checkName refuses names that Windows would read as another name: a stream
 // (a:b), a device (NUL), a backslash, a trailing dot or space.
@@ -75,3 +73,43 @@ func unlink(path string) error {
 
 // syncFolder: Windows cannot; the moves above are written through.
 func syncFolder(string) error { return nil }
+
+// file is a file open for reading.
+type file struct{ f *os.File }
+
+func openFile(path string) (file, error) {
+	f, err := os.Open(path)
+	return file{f}, err
+}
+
+func (f file) close()              { _ = f.f.Close() }
+func (f file) stat() (info, error) { return statOf(f.f) }
+
+func (f file) readAt(p []byte, off int64) (int, error) {
+	n, err := f.f.ReadAt(p, off)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
+
+func stat(path string) (info, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return info{}, err
+	}
+	return infoOf(fi), nil
+}
+
+func statOf(f *os.File) (info, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return info{}, err
+	}
+	return infoOf(fi), nil
+}
+
+// infoOf: the inode is 0, as object_store records it here.
+func infoOf(fi fs.FileInfo) info {
+	return info{mode: fi.Mode().Type(), size: fi.Size(), mtime: fi.ModTime()}
+}

@@ -87,9 +87,9 @@ func stage(path string, data []byte) (temp string, a blob.Attrs, err error) {
 	if err == nil {
 		err = f.Sync()
 	}
-	var fi fs.FileInfo
+	var fi info
 	if err == nil {
-		fi, err = f.Stat()
+		fi, err = statOf(f)
 	}
 	if e := f.Close(); err == nil {
 		err = e
@@ -98,7 +98,7 @@ func stage(path string, data []byte) (temp string, a blob.Attrs, err error) {
 		_ = os.Remove(temp)
 		return "", a, err
 	}
-	return temp, attrs(fi), nil
+	return temp, fi.attrs(), nil
 }
 
 // makeFolder makes a folder and those above it, and makes their names durable.
