@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -16,11 +17,13 @@ import (
 	"github.com/omnideck/omnideck/manifest"
 )
 
-// Bounds of one table during an export.
+// Bounds of an export.
 const (
 	exportWhole = 64 << 20 // bytes of data files up to which a table is sorted in memory
 	exportRows  = 1 << 20  // and rows
 	exportTake  = 8192     // rows taken together otherwise
+	exportAhead = 16       // tables opened before their turn
+	exportSmall = 4 << 20  // bytes of data files up to which one is also read before its turn
 )
 
 // Export writes the lines of every entity, or of the types named, as the Rust
@@ -30,8 +33,9 @@ const (
 // A table whose data files have up to 64 MiB and a million rows is held in
 // memory while it is sorted. Of a larger one the ids are held, and a row
 // address for each; its rows are then scanned when they already stand in order
-// of their ids, and taken 8,192 at a time when not. Blobs never count: they are
-// fetched for at most 64 rows or 32 MiB at a time.
+// of their ids, and taken 8,192 at a time when not. Sixteen tables are opened
+// ahead, and those up to 4 MiB also read. Blobs never count: they are fetched
+// for at most 64 rows or 32 MiB at a time.
 //
 // An error ends the export; the lines before it are right. After all lines, an
 // *IncompleteError says that the graph itself could not be read in full.
@@ -46,11 +50,7 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at At, types []string) 
 			return 0, err
 		}
 		out := &exporter{operation: o, w: bufio.NewWriterSize(w, 64<<10)}
-		for _, e := range tables {
-			if err = out.table(ctx, e); err != nil {
-				break
-			}
-		}
+		err = out.run(ctx, tables)
 		if flushErr := out.w.Flush(); err == nil {
 			err = flushErr
 		}
@@ -91,39 +91,91 @@ type exporter struct {
 	w     *bufio.Writer
 	line  []byte
 	lines int
-
-	reader *rowReader // of the table being written
-	layout load.Table
 }
 
-func (x *exporter) table(ctx context.Context, e manifest.Entry) error {
-	r, err := x.readerOf(ctx, e, RowsOptions{})
-	if err != nil {
-		return err
-	}
-	x.reader = r
-	x.layout = load.Table{Edge: r.cols.edge, Name: e.Name(), Properties: r.props}
-	var bytes, rows uint64
-	for _, f := range r.snap.Fragments() {
-		rows += f.PhysicalRows
-		for _, d := range f.Files {
-			bytes += d.Size
+// run writes the tables in order. They are opened ahead of their turn.
+func (x *exporter) run(ctx context.Context, tables []manifest.Entry) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	ready := make([]chan *exportTable, len(tables))
+	begin := func(i int) {
+		if i < len(tables) {
+			ready[i] = make(chan *exportTable, 1)
+			wg.Go(func() { ready[i] <- x.prepare(ctx, tables[i]) })
 		}
 	}
-	if bytes <= exportWhole && rows <= exportRows {
-		err = x.whole(ctx)
-	} else {
-		err = x.ordered(ctx)
+	defer func() {
+		cancel()
+		wg.Wait()
+		for _, c := range ready {
+			if c != nil && len(c) > 0 {
+				(<-c).release()
+			}
+		}
+	}()
+	for i := range exportAhead {
+		begin(i)
 	}
-	return x.rowsError(ctx, err, e)
+	for i := range tables {
+		t := <-ready[i]
+		err := t.err
+		if err == nil {
+			err = x.write(ctx, t)
+		}
+		t.release()
+		if err != nil {
+			return x.rowsError(ctx, err, tables[i])
+		}
+		begin(i + exportAhead)
+	}
+	return nil
+}
+
+// exportTable is a table that was opened, and read when it is small.
+type exportTable struct {
+	*rowReader
+	layout load.Table
+	bytes  uint64 // of data files
+	rows   uint64 // physical
+	held   []*bound
+	read   bool
+	err    error
+}
+
+func (t *exportTable) release() {
+	for _, b := range t.held {
+		b.batch.Release()
+	}
+	t.held = nil
+}
+
+func (x *exporter) prepare(ctx context.Context, e manifest.Entry) *exportTable {
+	t := &exportTable{}
+	if t.rowReader, t.err = x.readerOf(ctx, e, RowsOptions{}); t.err != nil {
+		return t
+	}
+	t.layout = load.Table{Edge: t.cols.edge, Name: e.Name(), Properties: t.props}
+	for _, f := range t.snap.Fragments() {
+		t.rows += f.PhysicalRows
+		for _, d := range f.Files {
+			t.bytes += d.Size
+		}
+	}
+	if t.bytes <= exportSmall && t.rows <= exportRows {
+		t.err = t.hold(ctx)
+	}
+	return t
 }
 
 // scan reads the columns told, with addresses where blobs need them.
-func (x *exporter) scan(ctx context.Context, each func(batch arrow.RecordBatch) error) error {
-	o := lance.ScanOptions{Columns: x.reader.names(), WithRowAddress: len(x.reader.cols.blobNames(x.reader.props)) > 0}
-	for batch, err := range x.reader.snap.Scan(ctx, o) {
+func (t *exportTable) scan(ctx context.Context, each func(*bound) error) error {
+	o := lance.ScanOptions{Columns: t.names(), WithRowAddress: len(t.cols.blobNames(t.props)) > 0}
+	for batch, err := range t.snap.Scan(ctx, o) {
 		if err == nil {
-			err = each(batch)
+			var b *bound
+			if b, err = t.bind(batch); err == nil {
+				err = each(b)
+			}
 			batch.Release()
 		}
 		if err != nil {
@@ -133,37 +185,38 @@ func (x *exporter) scan(ctx context.Context, each func(batch arrow.RecordBatch) 
 	return nil
 }
 
-// whole holds the table, sorts it and writes it.
-func (x *exporter) whole(ctx context.Context) error {
-	var held []*bound
-	defer func() {
-		for _, b := range held {
-			b.batch.Release()
-		}
-	}()
-	err := x.scan(ctx, func(batch arrow.RecordBatch) error {
-		b, err := x.bind(batch)
-		if err == nil {
-			batch.Retain()
-			held = append(held, b)
-		}
-		return err
+// hold reads the whole table.
+func (t *exportTable) hold(ctx context.Context) error {
+	t.read = true
+	return t.scan(ctx, func(b *bound) error {
+		b.batch.Retain()
+		t.held = append(t.held, b)
+		return nil
 	})
-	if err != nil {
-		return err
+}
+
+// write writes a table in the order of its ids.
+func (x *exporter) write(ctx context.Context, t *exportTable) error {
+	if !t.read && (t.bytes > exportWhole || t.rows > exportRows) {
+		return x.ordered(ctx, t)
+	}
+	if !t.read {
+		if err := t.hold(ctx); err != nil {
+			return err
+		}
 	}
 	var at []place
-	for i, b := range held {
+	for i, b := range t.held {
 		for row := range int(b.batch.NumRows()) {
 			at = append(at, place{b.id(row), i, row})
 		}
 	}
 	slices.SortStableFunc(at, func(a, b place) int { return strings.Compare(a.id, b.id) })
 	for k, p := range at {
-		if held[p.batch].blobs.names != nil {
-			err := x.reader.window.need(ctx, func(yield func([]*lance.Blob) bool) {
+		if t.held[p.batch].blobs.names != nil {
+			err := t.window.need(ctx, func(yield func([]*lance.Blob) bool) {
 				for _, q := range at[k:] {
-					if !yield(held[q.batch].blobs.row(q.row)) {
+					if !yield(t.held[q.batch].blobs.row(q.row)) {
 						return
 					}
 				}
@@ -172,7 +225,7 @@ func (x *exporter) whole(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := x.write(held[p.batch], p.row); err != nil {
+		if err := x.row(t.held[p.batch], p.row); err != nil {
 			return err
 		}
 	}
@@ -194,20 +247,20 @@ type bound struct {
 
 func (b *bound) id(row int) string { id, _, _ := b.lines.Ends(row); return id }
 
-func (x *exporter) bind(batch arrow.RecordBatch) (*bound, error) {
-	blobs, err := x.reader.window.blobsOf(x.reader.snap, batch, x.reader.cols.blobNames(x.reader.props))
+func (t *exportTable) bind(batch arrow.RecordBatch) (*bound, error) {
+	blobs, err := t.window.blobsOf(t.snap, batch, t.cols.blobNames(t.props))
 	if err != nil {
 		return nil, err
 	}
-	lines, err := load.Bind(x.layout, batch, blobs.text)
+	lines, err := load.Bind(t.layout, batch, blobs.text)
 	if err != nil {
 		return nil, err
 	}
 	return &bound{batch, lines, blobs}, nil
 }
 
-// write writes a row whose blobs were fetched.
-func (x *exporter) write(b *bound, row int) error {
+// row writes a row whose blobs were fetched.
+func (x *exporter) row(b *bound, row int) error {
 	var err error
 	if x.line, err = b.lines.Append(x.line[:0], row); err != nil {
 		return err
@@ -219,18 +272,19 @@ func (x *exporter) write(b *bound, row int) error {
 	return nil
 }
 
-// ordered holds the ids only.
-func (x *exporter) ordered(ctx context.Context) error {
-	type keyed struct {
-		id   string
-		addr uint64
-	}
-	var ids []keyed
-	inOrder := true
+// keyed is the id of a row and where it lies.
+type keyed struct {
+	id   string
+	addr uint64
+}
+
+// ids reads the ids of a table; inOrder tells that they stand in order.
+func (t *exportTable) ids(ctx context.Context) (ids []keyed, inOrder bool, err error) {
+	inOrder = true
 	o := lance.ScanOptions{Columns: []string{load.ColID}, WithRowAddress: true}
-	for batch, err := range x.reader.snap.Scan(ctx, o) {
+	for batch, err := range t.snap.Scan(ctx, o) {
 		if err != nil {
-			return err
+			return nil, false, err
 		}
 		col, err := textColumn(batch, load.ColID)
 		addrs, addrErr := addresses(batch)
@@ -243,12 +297,21 @@ func (x *exporter) ordered(ctx context.Context) error {
 		}
 		batch.Release()
 		if err != nil {
-			return err
+			return nil, false, err
 		}
+	}
+	return ids, inOrder, nil
+}
+
+// ordered writes a large table, holding its ids only.
+func (x *exporter) ordered(ctx context.Context, t *exportTable) error {
+	ids, inOrder, err := t.ids(ctx)
+	if err != nil {
+		return err
 	}
 	if inOrder {
 		ids = nil
-		return x.scan(ctx, func(batch arrow.RecordBatch) error { return x.writeAll(ctx, batch) })
+		return t.scan(ctx, func(b *bound) error { return x.all(ctx, b) })
 	}
 	slices.SortStableFunc(ids, func(a, b keyed) int { return cmp.Compare(a.id, b.id) })
 	addrs := make([]uint64, 0, exportTake)
@@ -257,11 +320,14 @@ func (x *exporter) ordered(ctx context.Context) error {
 		for _, k := range part {
 			addrs = append(addrs, k.addr)
 		}
-		batch, err := x.reader.snap.Take(ctx, x.reader.takeColumns(), addrs)
+		batch, err := t.snap.Take(ctx, t.takeColumns(), addrs)
 		if err != nil {
 			return err
 		}
-		err = x.writeAll(ctx, batch)
+		b, err := t.bind(batch)
+		if err == nil {
+			err = x.all(ctx, b)
+		}
 		batch.Release()
 		if err != nil {
 			return err
@@ -270,16 +336,14 @@ func (x *exporter) ordered(ctx context.Context) error {
 	return nil
 }
 
-func (x *exporter) writeAll(ctx context.Context, batch arrow.RecordBatch) error {
-	b, err := x.bind(batch)
-	if err != nil {
-		return err
-	}
-	for row := range int(batch.NumRows()) {
-		if err := b.blobs.fetch(ctx, row, int(batch.NumRows())); err != nil {
+// all writes the rows of a batch as they stand.
+func (x *exporter) all(ctx context.Context, b *bound) error {
+	n := int(b.batch.NumRows())
+	for row := range n {
+		if err := b.blobs.fetch(ctx, row, n); err != nil {
 			return err
 		}
-		if err := x.write(b, row); err != nil {
+		if err := x.row(b, row); err != nil {
 			return err
 		}
 	}

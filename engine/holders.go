@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/manifest"
@@ -81,6 +82,14 @@ func (o *operation) holdings(ctx context.Context, d chainOf) (holdings, error) {
 		}
 	}
 	return held, nil
+}
+
+// ahead begins to read the states of all branches, which holdings will need;
+// the function returned waits for the end.
+func (o *operation) ahead(ctx context.Context) func() {
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = o.allViews(ctx) }) // holdings asks again for the error
+	return wg.Wait
 }
 
 // holdPublished adds the versions that graph branches publish from the chain.
@@ -163,6 +172,7 @@ func publishedAt(v *manifest.View, id manifest.Identity, at uint64) (version uin
 // of its branches.
 func (g *Graph) Holds(ctx context.Context, table string, version uint64) (*Holds, error) {
 	return do(ctx, g, "holds", func(ctx context.Context, o *operation) (*Holds, error) {
+		defer o.ahead(ctx)()
 		d, err := o.findChain(ctx, table, mainName)
 		if err != nil {
 			return nil, err

@@ -22,6 +22,10 @@ type operation struct {
 	cache  *lance.Cache
 	commit string // head that was read, for the ledger
 
+	allOnce once
+	all     []branchView
+	allErr  error
+
 	mu     sync.Mutex
 	views  map[viewKey]*viewOnce
 	opened []blob.Store // stores outside the root
@@ -33,7 +37,7 @@ type viewKey struct {
 }
 
 type viewOnce struct {
-	once sync.Once
+	once once
 	view *manifest.View
 	err  error
 }

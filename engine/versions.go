@@ -17,6 +17,9 @@ import (
 // stay, which reads the state of every branch. No rows of tables are read.
 func (g *Graph) Versions(ctx context.Context, table, branch string, opts VersionsOptions) (*Versions, error) {
 	return do(ctx, g, "versions", func(ctx context.Context, o *operation) (*Versions, error) {
+		if opts.Holders {
+			defer o.ahead(ctx)()
+		}
 		d, err := o.findChain(ctx, table, branch)
 		if err != nil {
 			return nil, err

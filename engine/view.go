@@ -261,9 +261,15 @@ type branchView struct {
 	err  error
 }
 
-// allViews opens the newest state of every branch side by side, main first. A
-// branch that cannot be read is among them, with its error.
+// allViews opens the newest state of every branch side by side, main first,
+// once per operation. A branch that cannot be read is among them, with its
+// error.
 func (o *operation) allViews(ctx context.Context) ([]branchView, error) {
+	o.allOnce.Do(func() { o.all, o.allErr = o.readAll(ctx) })
+	return o.all, o.allErr
+}
+
+func (o *operation) readAll(ctx context.Context) ([]branchView, error) {
 	listing, refs, err := branches.List(ctx, o.store)
 	if err != nil {
 		return nil, err
