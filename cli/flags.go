@@ -19,7 +19,6 @@ const (
 // CLI and cli.md use one name for two things.
 type flagSpec struct {
 	kind  kind
-	value string // what stands for the value in help, "" for booleans
 	usage string
 	def   int    // default of a kindInt
 	try   string // a value that tests may give; "" for booleans
@@ -30,40 +29,40 @@ type flagSpec struct {
 var flagTable = map[string]flagSpec{
 	"json":        {kind: kindBool, usage: "print one JSON document"},
 	"ndjson":      {kind: kindBool, usage: "print one JSON object a line"},
-	"format":      {kind: kindString, value: "FORMAT", usage: "table, kv, csv, jsonl or json (default: defaults.output of the operator file, else table)", try: "kv"},
+	"format":      {kind: kindString, usage: "table, kv, csv, jsonl or json (default: defaults.output of the operator file, else table)", try: "kv"},
 	"rpc":         {kind: kindBool, usage: "add what was asked of the store"},
 	"no-color":    {kind: kindBool, usage: "print without colours (also NO_COLOR)"},
 	"no-cache":    {kind: kindBool, usage: "keep no copies of immutable objects on this machine"},
-	"timeout":     {kind: kindDuration, value: "DURATION", usage: "give up after this time, as in 30s or 2m", try: "1m"},
-	"concurrency": {kind: kindInt, value: "N", usage: "requests in flight", def: 64, try: "3"},
+	"timeout":     {kind: kindDuration, usage: "give up after this time, as in 30s or 2m", try: "1m"},
+	"concurrency": {kind: kindInt, usage: "requests in flight", def: 64, try: "3"},
 	"quiet":       {kind: kindBool, usage: "print no notes on stderr, only errors"},
-	"store":       {kind: kindString, value: "URI", usage: "the graph, instead of a positional URI", try: "demo:"},
-	"profile":     {kind: kindString, value: "NAME", usage: "the graph of a profile in the operator file (also OMNIGRAPH_PROFILE)", try: "demo"},
-	"uri":         {kind: kindString, value: "URI", usage: "the graph, as the Rust CLI spells it here", try: "demo:"},
-	"at":          {kind: kindString, value: "COMMIT|VERSION|BRANCH", usage: "read there: a commit id or a unique part of its beginning or end, a manifest version, a branch", try: "main"},
-	"at-version":  {kind: kindUint, value: "VERSION", usage: "read this version (default the newest)", try: "2", name: "at"},
-	"branch":      {kind: kindString, value: "BRANCH", usage: "read this branch (default main)", try: "main"},
-	"snapshot":    {kind: kindString, value: "COMMIT", usage: "read at this commit"},
-	"limit":       {kind: kindInt, value: "N", usage: "stop after N; 0 = all", def: 0, try: "2"},
-	"offset":      {kind: kindUint, value: "N", usage: "begin after N", try: "1"},
-	"length":      {kind: kindUint, value: "N", usage: "bytes to print", try: "4"},
-	"type":        {kind: kindStrings, value: "TYPE", usage: "only this type; may be repeated", try: "Port"},
+	"store":       {kind: kindString, usage: "address of the graph, instead of a positional URI", try: "demo:"},
+	"profile":     {kind: kindString, usage: "the graph of a profile in the operator file (also OMNIGRAPH_PROFILE)", try: "demo"},
+	"uri":         {kind: kindString, usage: "address of the graph, as the Rust CLI spells it here", try: "demo:"},
+	"at":          {kind: kindString, usage: "read there: a commit id or a unique part of its beginning or end, a manifest version, a branch", try: "main"},
+	"at-version":  {kind: kindUint, usage: "read this version (default the newest)", try: "2", name: "at"},
+	"branch":      {kind: kindString, usage: "read this branch (default main)", try: "main"},
+	"snapshot":    {kind: kindString, usage: "read at this commit"},
+	"limit":       {kind: kindInt, usage: "stop after N; 0 = all", def: 0, try: "2"},
+	"offset":      {kind: kindUint, usage: "begin after N", try: "1"},
+	"length":      {kind: kindUint, usage: "bytes to print", try: "4"},
+	"type":        {kind: kindStrings, usage: "only this type; may be repeated", try: "Port"},
 	"jsonl":       {kind: kindBool, usage: "what export does anyway; deprecated"},
-	"where":       {kind: kindString, value: "EXPR", usage: "only rows for which this holds, as in 'tonnage > 9'"},
-	"columns":     {kind: kindStrings, value: "NAME", usage: "only these columns; may be repeated or joined by commas", try: "id"},
-	"edge":        {kind: kindString, value: "TYPE", usage: "follow only edges of this type", try: "CallsAt"},
+	"where":       {kind: kindString, usage: "only rows for which this holds, as in 'tonnage > 9'"},
+	"columns":     {kind: kindStrings, usage: "only these columns; may be repeated or joined by commas", try: "id"},
+	"edge":        {kind: kindString, usage: "follow only edges of this type", try: "CallsAt"},
 	"out":         {kind: kindBool, usage: "follow edges from source to destination"},
 	"in":          {kind: kindBool, usage: "follow edges from destination to source"},
-	"depth":       {kind: kindInt, value: "N", usage: "edges to follow from the first node", def: 1, try: "2"},
+	"depth":       {kind: kindInt, usage: "edges to follow from the first node", def: 1, try: "2"},
 	"graph":       {kind: kindBool, usage: "draw the commit graph of all branches"},
 	"deep":        {kind: kindBool, usage: "also read every row and every data file"},
 	"details":     {kind: kindBool, usage: "also say where each branch began, what it owns and who needs it"},
-	"out-file":    {kind: kindString, value: "PATH", usage: "write the bytes to a file instead of stdout", name: "out"},
+	"out-file":    {kind: kindString, usage: "write the bytes to this file instead of stdout", name: "out"},
 	"version":     {kind: kindBool, usage: "print the version"},
-	"row":         {kind: kindStrings, value: "N", usage: "row to take, by position; may be repeated or joined by commas", try: "0"},
-	"row-id":      {kind: kindStrings, value: "ID", usage: "row to take, by row id; may be repeated or joined by commas", try: "0"},
-	"row-address": {kind: kindStrings, value: "ADDR", usage: "row to take, by address; may be repeated or joined by commas", try: "0"},
-	"fragment":    {kind: kindStrings, value: "ID", usage: "only this fragment; may be repeated or joined by commas", try: "0"},
+	"row":         {kind: kindStrings, usage: "row to take, by position; may be repeated or joined by commas", try: "0"},
+	"row-id":      {kind: kindStrings, usage: "row to take, by row id; may be repeated or joined by commas", try: "0"},
+	"row-address": {kind: kindStrings, usage: "row to take, by address; may be repeated or joined by commas", try: "0"},
+	"fragment":    {kind: kindStrings, usage: "only this fragment; may be repeated or joined by commas", try: "0"},
 	"with-row-id": {kind: kindBool, usage: "add the columns _rowid and _rowaddr"},
 }
 
@@ -88,24 +87,20 @@ func nameOf(id string) string {
 // define adds a flag of the table to a set.
 func define(fs *pflag.FlagSet, id string) {
 	name, s := nameOf(id), flagTable[id]
-	usage := s.usage
-	if s.value != "" {
-		usage += " (" + s.value + ")"
-	}
 	short := map[string]string{"version": "v"}[name]
 	switch s.kind {
 	case kindBool:
-		fs.BoolP(name, short, false, usage)
+		fs.BoolP(name, short, false, s.usage)
 	case kindString:
-		fs.String(name, "", usage)
+		fs.String(name, "", s.usage)
 	case kindStrings:
-		fs.StringArray(name, nil, usage)
+		fs.StringArray(name, nil, s.usage)
 	case kindInt:
-		fs.Int(name, s.def, usage)
+		fs.Int(name, s.def, s.usage)
 	case kindUint:
-		fs.Uint64(name, 0, usage)
+		fs.Uint64(name, 0, s.usage)
 	case kindDuration:
-		fs.Duration(name, 0, usage)
+		fs.Duration(name, 0, s.usage)
 		fs.Lookup(name).DefValue = ""
 	}
 }

@@ -20,7 +20,8 @@ func openVerb() *verb {
 		long: "omnideck opens a graph in a terminal workstation, or answers one question with a verb. It reads what the\n" +
 			"OmniGraph engine wrote, in a folder or a bucket, and changes nothing by looking.\n\n" +
 			"Without a verb it opens URI, else defaults.store of the operator file, else a list to choose from.\n" +
-			"Addresses: a folder, file://, s3://, gs://, azblob://, and demo: for the graph that it carries.",
+			"Addresses: a folder, file://, s3://, gs://, azblob://, and demo: for the graph that it carries. A verb's URI may\n" +
+			"be left out where --store, --profile, OMNIGRAPH_PROFILE or defaults.store of the operator file names the graph.",
 		example: "demo:\ns3://bucket/graph\ninfo demo: --json",
 		run:     openRun,
 	}
@@ -33,7 +34,7 @@ func openRun(ctx context.Context, c *call) error {
 	if err := c.mistyped(); err != nil {
 		return err
 	}
-	if !c.boolean("json") && isTerminal(c.env.Stdin) && isTerminal(c.env.Stdout) {
+	if !c.boolean("json") && !c.boolean("rpc") && isTerminal(c.env.Stdin) && isTerminal(c.env.Stdout) {
 		return workstation(ctx, c)
 	}
 	if c.uri == "" {

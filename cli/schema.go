@@ -11,7 +11,7 @@ import (
 
 func schemaShowVerb() *verb {
 	return &verb{
-		name: "schema show", flags: []string{},
+		name: "schema show", alias: "get",
 		short:   "The accepted schema, as it was written",
 		example: "schema show demo:",
 		run: reading(func(ctx context.Context, c *call, g *engine.Graph, _ engine.At) error {

@@ -12,6 +12,7 @@ import (
 // verb is one verb: what it is called, what it takes and what it does.
 type verb struct {
 	name     string   // "commit list"
+	alias    string   // another name of its last word
 	args     string   // positionals as help shows them, the URI excepted
 	need     int      // positionals that must be there, the URI excepted
 	more     int      // positionals that may follow
@@ -105,6 +106,9 @@ func (v *verb) command(env *Env) *cobra.Command {
 		Example: examples(v.example),
 		Args:    cobra.ArbitraryArgs,
 		RunE:    func(c *cobra.Command, args []string) error { return v.start(env, c, args) },
+	}
+	if v.alias != "" {
+		c.Aliases = []string{v.alias}
 	}
 	if !strings.Contains(v.name, " ") {
 		c.GroupID = v.group
