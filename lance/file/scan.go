@@ -216,7 +216,7 @@ func (s *scan) read(ctx context.Context, st *stripe, units []*unit) error {
 		}
 	}
 	if err := s.r.openHeads(ctx, all, s.pre); err != nil {
-		return err
+		return s.r.fail("", -1, err)
 	}
 	if s.pre != nil {
 		st.got = s.pre
