@@ -64,12 +64,11 @@ func pick(c arrow.Array, runs []span, at uint64, mem memory.Allocator) (arrow.Ar
 		}
 		return array.NewSlice(c, int64(runs[0].from-at), int64(runs[0].to-at)), nil
 	}
-	slices := make([]arrow.Array, len(runs))
+	shifted := make([]span, len(runs))
 	for i, r := range runs {
-		slices[i] = array.NewSlice(c, int64(r.from-at), int64(r.to-at))
-		defer slices[i].Release()
+		shifted[i] = span{r.from - at, r.to - at}
 	}
-	return array.Concatenate(slices, mem)
+	return gather(c, shifted, mem)
 }
 
 // numbers builds a uint64 array of n values that fill appends.

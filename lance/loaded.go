@@ -175,15 +175,16 @@ func (p *piece) release() {
 // physical yields the rows from..to of the fragment, deleted ones included.
 // The consumer releases each piece.
 func (s *Snapshot) physical(ctx context.Context, p *projection, ld *loaded, from, to uint64, batchRows int) iter.Seq2[piece, error] {
+	step := cmp.Or(batchRows, defaultBatchRows)
 	switch {
 	case len(p.fields) == 0:
-		return counted(from, to, uint64(batchRows))
+		return counted(from, to, uint64(step))
 	case len(ld.parts) == 0:
 		at := make([]int, len(p.fields))
 		for i := range at {
 			at[i] = i
 		}
-		return pieces(file.Nulls(ctx, ld.nulls, int64(to-from), batchRows, s.env.opts.Allocator), len(p.fields), at, from)
+		return pieces(file.Nulls(ctx, ld.nulls, int64(to-from), step, s.env.opts.Allocator), len(p.fields), at, from)
 	}
 	opts := file.ScanOptions{From: int64(from), To: int64(to), BatchRows: batchRows}
 	if len(ld.parts) == 1 {

@@ -20,7 +20,7 @@ type ScanOptions struct {
 	WithRowID      bool     // append _rowid
 	WithRowAddress bool     // append _rowaddr
 	WithVersions   bool     // append _row_created_at_version, _row_last_updated_at_version
-	BatchRows      int      // at most so many physical rows a batch; 0 = 8192
+	BatchRows      int      // at most so many physical rows a batch; 0 = as many as are convenient
 	Offset, Limit  int64    // in rows of the result; Limit 0 = all
 	// WithDeleted yields physical rows: deletion files are not read and
 	// deleted rows are among the result. Ask Deletions for the sets.
@@ -96,9 +96,7 @@ func (s *Snapshot) newScan(o ScanOptions) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.BatchRows <= 0 {
-		o.BatchRows = defaultBatchRows
-	}
+	o.BatchRows = max(o.BatchRows, 0)
 	sc := &scan{s: s, o: o, p: p, bind: binder{p: p}, skip: uint64(max(o.Offset, 0)), left: ^uint64(0)}
 	if o.Limit > 0 {
 		sc.left = uint64(o.Limit)

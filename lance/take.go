@@ -262,18 +262,16 @@ func (t *take) column(field int, typ arrow.DataType, mem memory.Allocator) (arro
 
 // reorder returns the rows of an array in the order of place.
 func reorder(c arrow.Array, place []int, mem memory.Allocator) (arrow.Array, error) {
-	var slices []arrow.Array
+	var runs []span
 	for i := 0; i < len(place); {
 		k := i + 1
 		for k < len(place) && place[k] == place[k-1]+1 {
 			k++
 		}
-		piece := array.NewSlice(c, int64(place[i]), int64(place[i]+k-i))
-		defer piece.Release()
-		slices = append(slices, piece)
+		runs = append(runs, span{uint64(place[i]), uint64(place[i] + k - i)})
 		i = k
 	}
-	return array.Concatenate(slices, mem)
+	return gather(c, runs, mem)
 }
 
 // system appends the values of a system column in the order asked.
