@@ -21,7 +21,7 @@
 // that share a file cost one.
 //
 // Disk (see Disk) outlives the process. It is asked and filled only for remote
-// stores and only when size and ETag are known.
+// stores and only when size and a strong ETag are known.
 //
 // Hits are not requests and no meter counts them.
 package cache
@@ -30,6 +30,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/omnideck/omnideck/blob"
@@ -174,7 +175,7 @@ func (s *Store) fly(ctx context.Context, k flightKey, f *flight, known blob.Attr
 		close(f.done)
 	}()
 	f.err = errors.New("the read panicked") // replaced below
-	durable := s.disk != nil && known.Size > 0 && known.ETag != ""
+	durable := s.disk != nil && known.Size > 0 && known.ETag != "" && !strings.HasPrefix(known.ETag, "W/")
 	if durable {
 		if data, ok := s.disk.get(s.url, k.key, known, k.r); ok {
 			s.count(func(st *Stats) { st.Disk++ })

@@ -156,7 +156,16 @@ func (s *Store) Head(ctx context.Context, key string) (blob.Attrs, error) {
 	if s.d.Head != nil {
 		etag = s.d.Head(a)
 	}
-	return blob.Attrs{Size: a.Size, ETag: etag, ModTime: a.ModTime}, nil
+	return attrs(a.Size, etag, a.ModTime), nil
+}
+
+// attrs makes an ETag where the store gave none, as gateways do for files that
+// were not put through them: weak, from time and size.
+func attrs(size int64, etag string, t time.Time) blob.Attrs {
+	if strings.Trim(etag, `"`) == "" {
+		etag = fmt.Sprintf(`W/"%x-%x"`, t.Unix(), size)
+	}
+	return blob.Attrs{Size: size, ETag: etag, ModTime: t}
 }
 
 // Delete removes an object; a key that does not exist is success.
@@ -234,9 +243,9 @@ func (s *Store) put(ctx context.Context, o *operation, name string, data []byte)
 	if err := s.d.Bucket.Upload(ctx, name, newBody(data), opts); err != nil {
 		return blob.Attrs{}, o.explainWrite(ctx, err)
 	}
-	a := blob.Attrs{Size: int64(len(data)), ETag: written()}
-	if t, err := http.ParseTime(o.header.Get("Last-Modified")); err == nil {
-		a.ModTime = t
+	t, err := http.ParseTime(o.header.Get("Last-Modified"))
+	if err != nil {
+		t = time.Time{} // the store did not say
 	}
-	return a, nil
+	return blob.Attrs{Size: int64(len(data)), ETag: written(), ModTime: t}, nil
 }

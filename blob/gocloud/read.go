@@ -53,7 +53,7 @@ func (s *Store) get(ctx context.Context, o *operation, name string, r blob.Range
 		return blob.Object{}, o.explain(ctx, err)
 	}
 	defer rd.Close()
-	obj := blob.Object{Attrs: blob.Attrs{Size: rd.Size(), ETag: s.d.ETag(o.header), ModTime: rd.ModTime()}}
+	obj := blob.Object{Attrs: attrs(rd.Size(), s.d.ETag(o.header), rd.ModTime())}
 	from, to, err := blob.Range{Off: r.Off, Len: length}.Slice(obj.Size)
 	if err != nil {
 		return blob.Object{}, err
@@ -200,7 +200,7 @@ func (s *Store) page(ctx context.Context, opts blob.ListOptions, token []byte) (
 	for _, obj := range objects {
 		name, etag := s.d.Listed(obj)
 		key, inside := strings.CutPrefix(name, s.d.Prefix)
-		e := blob.Entry{Key: key, Attrs: blob.Attrs{Size: obj.Size, ETag: etag, ModTime: obj.ModTime}}
+		e := blob.Entry{Key: key, Attrs: attrs(obj.Size, etag, obj.ModTime)}
 		if obj.IsDir {
 			e = blob.Entry{Key: strings.TrimSuffix(key, "/"), IsPrefix: true}
 		}

@@ -1,6 +1,7 @@
 package s3_test
 
 import (
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
@@ -121,5 +122,33 @@ func TestCredentials(t *testing.T) {
 	}
 	if m.Totals().Requests != 0 {
 		t.Errorf("requests without credentials: %+v", m.Totals())
+	}
+}
+
+// TestCABundle: a bundle from the environment is trusted through the counting
+// transport (decisions 48: the configuration is loaded before its HTTP client
+// is wrapped).
+func TestCABundle(t *testing.T) {
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer srv.Close()
+	bundle := filepath.Join(t.TempDir(), "ca.pem")
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
+	if err := os.WriteFile(bundle, ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := blob.NewMeter(nil)
+	ctx := blob.WithMeter(t.Context(), m)
+	s := openAt(t, map[string]string{"AWS_ENDPOINT_URL": srv.URL, "AWS_CA_BUNDLE": bundle})
+	if _, err := s.Head(ctx, "k"); !errors.Is(err, blob.ErrNotExist) {
+		t.Errorf("with the bundle: %v", err)
+	}
+	if n := m.Totals().Requests; n != 1 {
+		t.Errorf("%d requests were counted", n)
+	}
+	s = openAt(t, map[string]string{"AWS_ENDPOINT_URL": srv.URL, "AWS_MAX_ATTEMPTS": "1"})
+	if _, err := s.Head(ctx, "k"); !errors.Is(err, blob.ErrUnavailable) {
+		t.Errorf("without the bundle: %v", err)
 	}
 }
