@@ -49,6 +49,7 @@ type scan struct {
 	batch  int64         // rows a batch
 	unit   int64         // rows a unit
 	bytes  int64         // about the encoded bytes of a unit
+	memory int64         // about these and the decoded bytes
 	next   int64         // first row that no unit has yet
 	to     int64         // the end
 	grown  int64         // units of the next stripe
@@ -90,13 +91,14 @@ func (s *scan) size(batchRows int64) {
 		s.unit -= s.unit % s.batch
 	}
 	s.bytes = encoded/rows*s.unit + encoded%rows*s.unit/rows + 1
+	s.memory = s.bytes + max(s.bytes, decoded*s.unit)
 	s.grown = 1
 	s.sem = make(chan struct{}, s.r.opts.Parallelism)
 }
 
 // ahead is how many units may be in flight.
 func (s *scan) ahead() int {
-	n := 4 * s.r.opts.ReadBytes / s.bytes
+	n := 8 * s.r.opts.ReadBytes / s.memory
 	return int(max(int64(s.r.opts.Parallelism)+2, min(n, maxAhead)))
 }
 

@@ -171,14 +171,6 @@ func (b *Builder) fits(n int) error {
 	return nil
 }
 
-// Extend takes n bytes of a Bytes, to be filled by the caller.
-func (b *Builder) Extend(n int) ([]byte, error) {
-	if err := b.ReserveBytes(n); err != nil {
-		return nil, err
-	}
-	return b.data.extend(n), b.fits(b.data.n)
-}
-
 // AppendTo lets f append values to bytes and ends, as the functions of the
 // packages variable and fsst do. There is room for bytes bytes and n values;
 // what f returns must not have moved.

@@ -88,10 +88,10 @@ func (b *Builder) repeatBytes(value []byte, n int) error {
 	if total > 1<<40 {
 		return ErrTooLarge
 	}
-	if err := b.ReserveBytes(int(total)); err != nil {
+	if err := b.fits(b.data.n + int(total)); err != nil {
 		return err
 	}
-	if err := b.fits(b.data.n + int(total)); err != nil {
+	if err := b.ReserveBytes(int(total)); err != nil {
 		return err
 	}
 	end, size := b.data.n, len(value)
