@@ -121,14 +121,21 @@ var graphs = struct {
 // python finds an interpreter that has pylance, or skips.
 func python(t testing.TB) string {
 	t.Helper()
-	for _, py := range []string{os.Getenv("OMNIDECK_PYTHON"), "/work/lab/pyl/bin/python"} {
-		if py != "" && exec.Command(py, "-c", "import lance, pyarrow").Run() == nil {
-			return py
-		}
+	if py := interpreter(); py != "" {
+		return py
 	}
 	t.Skip("SKIPPED: no Python with pylance; set OMNIDECK_PYTHON to one (pip install pylance==10.0.0)")
 	return ""
 }
+
+var interpreter = sync.OnceValue(func() string {
+	for _, py := range []string{os.Getenv("OMNIDECK_PYTHON"), "python3"} {
+		if py != "" && exec.Command(py, "-c", "import lance, pyarrow").Run() == nil {
+			return py
+		}
+	}
+	return ""
+})
 
 // run runs a script of testdata and fails the test when it fails.
 func run(t testing.TB, script string, args ...string) {

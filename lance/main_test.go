@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/omnideck/omnideck/fixtures"
 )
 
 func TestMain(m *testing.M) {
@@ -54,7 +56,6 @@ func makeCases(t *testing.T) (dir string, cases []made) {
 		}
 		out := filepath.Join(pylanceDir, "cases")
 		run(t, "make_cases.py", out)
-		run(t, "make_field_cases.py", filepath.Join(pylanceDir, "field"))
 		var b []byte
 		if b, pylanceErr = os.ReadFile(filepath.Join(out, "cases.json")); pylanceErr == nil {
 			pylanceErr = json.Unmarshal(b, &pylanceCases)
@@ -66,9 +67,16 @@ func makeCases(t *testing.T) (dir string, cases []made) {
 	return filepath.Join(pylanceDir, "cases"), pylanceCases
 }
 
-// field are the files of one dataset of make_field_cases.py.
+// field are the files of one dataset of the cases from the field.
 func field(t *testing.T, name string) map[string][]byte {
 	t.Helper()
-	makeCases(t)
-	return files(t, filepath.Join(pylanceDir, "field", name))
+	archive, err := os.ReadFile(filepath.Join("testdata", "field_cases.tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := fixtures.Unpack(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return under(all, name)
 }
