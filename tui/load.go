@@ -227,11 +227,12 @@ func (m *model) tick() tea.Cmd {
 	return m.after(tickEvery, tickMsg{})
 }
 
-// takeTick redraws what moves: counters, the time that is waited, the sign.
+// takeTick redraws what moves: counters, and the time that is waited.
 func (m *model) takeTick() tea.Cmd {
 	m.ticking = false
+	before := m.seen
 	m.sample()
-	m.dirty = true
+	m.dirty = m.dirty || m.busy() || m.seen != before
 	return m.tick()
 }
 

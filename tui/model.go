@@ -32,7 +32,6 @@ type model struct {
 	end   context.CancelFunc
 	quit  func()
 	w, h  int
-	bg    theme.Background
 	ascii bool
 
 	ws      workspace.Workspace

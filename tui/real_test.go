@@ -173,19 +173,3 @@ func TestResizing(t *testing.T) {
 		l.close(t)
 	})
 }
-
-// TestOverviewText is what a pipe gets instead of a screen.
-func TestOverviewText(t *testing.T) {
-	var out strings.Builder
-	synctest.Test(t, func(t *testing.T) {
-		open, _ := midlife(t)
-		ws, err := open(t.Context(), "mem://midlife")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Overview(t.Context(), &out, ws, engine.At{}, false); err != nil {
-			t.Error(err)
-		}
-	})
-	golden.RequireEqual(t, []byte(out.String()))
-}

@@ -3,8 +3,8 @@
 //
 // Run starts it. It paints the first frame before it asks anything of the
 // graph, loads each pane on its own, and never waits when it is left. Without
-// a terminal there is nothing to run: the caller asks Interactive first and
-// prints Overview instead.
+// a terminal there is nothing to run: the caller looks first, and prints what
+// the verb info prints instead.
 //
 // How it is built: the root (model.go) routes messages (update.go), turns
 // requests of screens into commands (load.go) and composes the frame
@@ -25,7 +25,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
-	"github.com/charmbracelet/x/term"
 
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/screen"
@@ -60,11 +59,6 @@ type Options struct {
 	// For tests, which have no terminal.
 	Width, Height int  // 0 = ask the terminal
 	NoInput       bool // keys come from Program.Send only
-}
-
-// Interactive says whether both ends are a terminal, so that Run can work.
-func Interactive(in *os.File, out *os.File) bool {
-	return term.IsTerminal(in.Fd()) && term.IsTerminal(out.Fd())
 }
 
 // CrashError is returned when the program had to give up. The terminal is

@@ -182,3 +182,26 @@ func TestViewOfPicker(t *testing.T) {
 		})
 	}
 }
+
+// TestNothingChangedNothingDrawn: a frame is drawn again only when something
+// that it shows has changed.
+func TestNothingChangedNothingDrawn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ws := fake.Harbor()
+		b := settled(t, ws, Options{URI: ws.Address}, 80, 24)
+		first := b.View()
+		if b.dirty {
+			t.Fatal("the frame is dirty after it was drawn")
+		}
+		for _, msg := range []any{noteMsg{}, ageMsg{}, tickMsg{}, struct{}{}, loadedMsg{visit: 99, pane: &b.env.Data.Info, gen: 77}} {
+			b.send(msg)
+			if b.dirty {
+				t.Errorf("%T makes the frame dirty, though nothing changed", msg)
+			}
+		}
+		if again := b.View(); again.Content != first.Content {
+			t.Error("the frame changed")
+		}
+		b.stop()
+	})
+}

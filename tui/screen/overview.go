@@ -201,11 +201,11 @@ func (o *Overview) facts(e *Env, w int) []string {
 	if info.Kind != "" && info.Kind != "omnigraph" {
 		d.FactRole("kind", theme.Warn, info.Kind+": not a graph")
 	}
-	f := FactsOf(info, dot)
-	d.FactRole("head", unreadRole(info), f.Head)
+	f := wordsOf(info, dot)
+	d.FactRole("head", unreadRole(info), f.head)
 	d.Fact("branches", branchFact(e, info))
-	d.FactRole("rows", unreadRole(info), f.Rows)
-	d.Fact("__manifest", f.Manifest)
+	d.FactRole("rows", unreadRole(info), f.rows)
+	d.Fact("__manifest", f.manifest)
 	var store []string
 	for _, f := range info.Store {
 		if f.Value != e.Address {
@@ -216,27 +216,27 @@ func (o *Overview) facts(e *Env, w int) []string {
 	return append(out, d.Window(d.Len(), new(int))...)
 }
 
-// Facts are the words for what an overview says of a graph.
-type Facts struct{ Head, Rows, Manifest string }
+// words are what the overview says of a graph.
+type words struct{ head, rows, manifest string }
 
-// FactsOf puts an overview into words. What could not be read is said to be
+// wordsOf puts an overview into words. What could not be read is said to be
 // so: it must not look like nothing.
-func FactsOf(info *engine.Info, dot string) Facts {
+func wordsOf(info *engine.Info, dot string) words {
 	m := info.Manifest
 	versions := part.Plural(m.Versions, "version", "versions")
 	if !m.Exact {
 		versions = "at least " + versions
 	}
 	if unread(info) {
-		return Facts{Head: "could not be read, see the findings", Rows: "not known", Manifest: versions + dot + "the newest could not be read"}
+		return words{head: "could not be read, see the findings", rows: "not known", manifest: versions + dot + "the newest could not be read"}
 	}
-	f := Facts{
-		Head:     "v" + part.Count(info.GraphManifestVersion) + " on " + info.Branch,
-		Rows:     part.Count(info.Rows) + " in " + part.Plural(info.Types, "type", "types") + dot + "as recorded, not counted",
-		Manifest: part.Plural(m.Fragments, "fragment", "fragments") + dot + versions + dot + part.Bytes(m.Bytes) + dot + "schema " + part.Count(info.InternalSchemaVersion),
+	f := words{
+		head:     "v" + part.Count(info.GraphManifestVersion) + " on " + info.Branch,
+		rows:     part.Count(info.Rows) + " in " + part.Plural(info.Types, "type", "types") + dot + "as recorded, not counted",
+		manifest: part.Plural(m.Fragments, "fragment", "fragments") + dot + versions + dot + part.Bytes(m.Bytes) + dot + "schema " + part.Count(info.InternalSchemaVersion),
 	}
 	if info.HeadCommit != "" {
-		f.Head = info.HeadCommit + dot + f.Head
+		f.head = info.HeadCommit + dot + f.head
 	}
 	return f
 }

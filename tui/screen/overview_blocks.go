@@ -207,9 +207,3 @@ func plural(n uint64, one, many string) string {
 	}
 	return many
 }
-
-// SeverityMark is the mark of a finding.
-func SeverityMark(t *theme.Theme, s engine.Severity) string {
-	mark, _ := severity(t, s)
-	return mark
-}

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/omnideck/omnideck/tui/action"
@@ -73,7 +74,7 @@ func (p *Picker) choices() []Recent {
 	recents, _ := p.recents.Get()
 	out := make([]Recent, 0, len(recents)+1)
 	for _, r := range recents {
-		if r.URI != Demo {
+		if r.URI != Demo && !strings.HasPrefix(r.URI, "mem:") { // memory is gone
 			out = append(out, r)
 		}
 	}

@@ -26,7 +26,8 @@ type rows struct {
 	pages map[int]*Load[*engine.RowPage]
 	total int // rows as far as known: recorded count, or where the table really ended
 	ended bool
-	col   int // first column that is not pinned
+	col   int             // first column that is not pinned
+	shape *engine.RowPage // the page that told the columns last
 }
 
 func newRows(table string) *rows {
@@ -94,6 +95,7 @@ func (r *rows) take() {
 		if !ok {
 			continue
 		}
+		r.shape = v
 		here := n*pageRows + len(v.Rows)
 		switch {
 		case !v.Truncated && (len(v.Rows) > 0 || n == 0):
@@ -181,11 +183,7 @@ func (r *rows) renderList(e *Env, w, h int, focused bool) []string {
 	}
 	name := part.Clean(r.table, t.Glyph)
 	if page == nil {
-		for _, n := range slices.Sorted(maps.Keys(r.pages)) { // any page tells the columns
-			if v, ok := r.pages[n].Get(); ok {
-				page = v
-			}
-		}
+		page = r.shape
 	}
 	if page == nil {
 		out := []string{title(e, w, name, "", state)}

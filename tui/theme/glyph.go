@@ -1,6 +1,6 @@
 package theme
 
-// Glyphs are the marks that the screens draw. Each is one cell wide and of a
+// Glyphs are the marks that the screens draw. Each is one cell wide but Null, and of a
 // block that common fonts have; none is from a private-use area.
 type Glyphs struct {
 	Pointer   string // the selected row
@@ -9,7 +9,7 @@ type Glyphs struct {
 	Warn      string
 	Info      string
 	More      string // text was cut
-	Null      string
+	Null      string // may be a word
 	Dot       string // separates facts
 	Arrow     string
 	Commit    string
@@ -37,7 +37,7 @@ var unicodeGlyphs = Glyphs{
 }
 
 var asciiGlyphs = Glyphs{
-	Pointer: ">", OK: "+", Bad: "x", Warn: "!", Info: ".", More: "~", Null: "@", Dot: "-", Arrow: ">",
+	Pointer: ">", OK: "+", Bad: "x", Warn: "!", Info: ".", More: "~", Null: "NULL", Dot: "-", Arrow: ">",
 	Commit: "*", Merge: "M", System: "o", Folded: ":",
 	V: "|", H: "-", TL: ".", TR: ".", BL: "`", BR: "'", TeeR: "+", TeeL: "+", Cross: "+",
 	Eighths:   [8]string{" ", " ", " ", " ", "#", "#", "#", "#"},
