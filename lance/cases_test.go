@@ -366,3 +366,25 @@ func TestCase12Schema(t *testing.T) {
 		}
 	}
 }
+
+// TestIndexOfBranchOfBranch: Lance records a wrong base for the index of a
+// branch of a branch. That is said, and is no loss.
+func TestIndexOfBranchOfBranch(t *testing.T) {
+	store := inMemory(t, "indexed", field(t, "indexed"))
+	for branch, want := range map[string]int{"": 0, "one": 0, "two": 2} {
+		s := open(t, store, "", lance.OpenOptions{Branch: branch})
+		rep, err := lance.Verify(t.Context(), s, lance.VerifyOptions{Deep: true, Refs: true})
+		if err != nil || !rep.Clean() || rep.Indexes != 1 {
+			t.Errorf("branch %q: %+v, %v", branch, rep, err)
+		}
+		wrong := 0
+		for _, p := range rep.Problems {
+			if p.ID == "index" && strings.Contains(p.Key, "_indices/") {
+				wrong++
+			}
+		}
+		if wrong != want || scanText(t, s, "id") != "a b c" {
+			t.Errorf("branch %q: %d index files at the wrong base, want %d: %+v", branch, wrong, want, rep.Problems)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-"""Makes the datasets of cases 7, 8, 10 and 12 (shared/cases) with pylance.
+"""Makes the datasets of cases 7, 8, 10 and 12 (shared/cases), and one more, with pylance.
 
 usage: make_field_cases.py OUTDIR
 """
@@ -84,7 +84,16 @@ def altered():
     ds.alter_columns({"path": "a", "data_type": pa.int64()})
 
 
+def indexed():
+    """An index, inherited by a branch and by a branch of that branch."""
+    ds = lance.write_dataset(pa.table({"id": list("abc")}), uri("indexed"), **OPTIONS)
+    ds.create_scalar_index("id", "BTREE")
+    ds = lance.dataset(uri("indexed"))
+    ds.create_branch("one").create_branch("two")
+
+
 refs()
+indexed()
 four_versions()
 old_names()
 permuted()
