@@ -16,6 +16,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"go.uber.org/goleak"
 
+	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/harness"
 	"github.com/omnideck/omnideck/tui/workspace"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
@@ -273,6 +274,27 @@ func TestPanicInACommandLeavesTheTerminalAsItWas(t *testing.T) {
 	}
 	if strings.Contains(s, "\x1b[?25l") && strings.LastIndex(s, showCursor) < strings.LastIndex(s, "\x1b[?25l") {
 		t.Error("the cursor was not shown again")
+	}
+}
+
+// empty answers with nothing where the contract demands an answer.
+type empty struct{ *fake.Workspace }
+
+func (empty) Snapshot(context.Context, engine.At) (*engine.Snapshot, error) { return nil, nil }
+
+func TestPanicWhileDrawingIsACrashToo(t *testing.T) {
+	ws := empty{fake.Harbor()}
+	var out lockedBuffer
+	err := Run(t.Context(), Options{
+		URI: ws.Address, Open: opens(ws), Screen: "tables", CrashDir: filepath.Join(t.TempDir(), "missing"),
+		Output: &out, NoInput: true, Width: 80, Height: 24, Env: []string{"TERM=xterm-256color"},
+	})
+	var crash *CrashError
+	if !errors.As(err, &crash) || crash.File != "" || !strings.Contains(crash.Error(), "nil pointer") {
+		t.Fatalf("Run returned %v, want a crash without a file", err)
+	}
+	if !strings.Contains(out.String(), "\x1b[?1049l") {
+		t.Error("the alternate screen was not left")
 	}
 }
 

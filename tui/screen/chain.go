@@ -139,12 +139,15 @@ func (c *chain) render(e *Env, a Area) []string {
 	list := func(w, h int, focused bool) []string { return c.renderList(e, v, rows, w, h, focused) }
 	detail := func(w int) *part.Doc {
 		d := part.NewDoc(e.Theme, w)
+		if len(rows) > 0 {
+			c.versionDoc(d, v, rows, c.split.list.Sel)
+		}
+		if len(v.Findings) > 0 {
+			d.Head("findings on this chain")
+		}
 		for _, f := range v.Findings {
 			mark, role := severity(e.Theme, f.Severity)
 			d.Text(role, mark+" "+f.ID+" "+f.Title)
-		}
-		if len(rows) > 0 {
-			c.versionDoc(d, v, rows, c.split.list.Sel)
 		}
 		return d
 	}
@@ -159,6 +162,9 @@ func (c *chain) renderList(e *Env, v *engine.Versions, rows []engine.Version, w,
 	count := part.Count(v.Count)
 	if v.Count > len(rows) {
 		count = "newest " + part.Count(len(rows)) + " of " + count
+	}
+	if worst := WorstFinding(t, v.Findings); worst.Text != "" {
+		count += dot + worst.Text
 	}
 	facts := count + dot + part.Plural(v.ListPages, "LIST page", "LIST pages") + dot + part.Bytes(v.Bytes)
 	var state Pane = &c.list
