@@ -13,23 +13,24 @@ import (
 // in its Finding; the source is given whenever it is there.
 func (g *Graph) Schema(ctx context.Context) (*Schema, error) {
 	return do(ctx, g, "schema", func(ctx context.Context, o *operation) (*Schema, error) {
-		c, err := o.contract(ctx)
+		c, pending, err := o.contract(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return schemaOf(c), nil
+		return schemaOf(c, pending), nil
 	})
 }
 
 // contract reads the contract and checks it against what is published on main.
-func (o *operation) contract(ctx context.Context) (*schema.Contract, error) {
+// pending tells of a recovery record of a schema apply.
+func (o *operation) contract(ctx context.Context) (c *schema.Contract, pending bool, err error) {
 	var (
 		files  = map[string]schema.File{}
 		root   *rootListing
 		folder *recoveryFolder
 		view   *manifest.View
 	)
-	err := together(
+	err = together(
 		func() error { o.schemaFiles(ctx, schema.Keys, files); return nil },
 		func() (err error) { root, err = o.listRoot(ctx); return err },
 		func() (err error) { folder, err = o.sidecars(ctx, maxSidecars); return err },
@@ -46,15 +47,15 @@ func (o *operation) contract(ctx context.Context) (*schema.Contract, error) {
 		},
 	)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	o.schemaFiles(ctx, root.staged(), files)
-	return schema.Load(files, published(view, folder.sidecars)), ctx.Err()
+	return schema.Load(files, published(view, folder.sidecars)), applying(folder), ctx.Err()
 }
 
-func schemaOf(c *schema.Contract) *Schema {
+func schemaOf(c *schema.Contract, pending bool) *Schema {
 	out := &Schema{Source: c.Source, Staged: c.Staged, ShapeHash: c.ShapeHash, IRHash: c.IRHash}
-	if f := schemaFindings(c); len(f) > 0 {
+	if f := schemaFindings(c, pending); len(f) > 0 {
 		out.Finding = &f[0]
 	}
 	if c.IR == nil {

@@ -63,7 +63,7 @@ func chainFindings(c *lance.Chain, branch string) []Finding {
 // datasetFinding turns what package lance noticed about a chain into a finding.
 func datasetFinding(f lance.Finding, c *lance.Chain) Finding {
 	id := idLeftovers
-	var evidence []Evidence
+	evidence := []Evidence{{path.Dir(c.Versions[0].Key), "names of " + count(len(c.Versions), "version", "versions")}}
 	switch {
 	case strings.HasPrefix(f.ID, "hint"):
 		id = idHint
@@ -73,6 +73,7 @@ func datasetFinding(f lance.Finding, c *lance.Chain) Finding {
 	case f.ID == "gap":
 		id = idGap
 	case f.ID == "leftover":
+		evidence = nil
 		for _, l := range c.Leftovers {
 			evidence = append(evidence, Evidence{l.Key, l.Why})
 		}

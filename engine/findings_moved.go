@@ -13,12 +13,16 @@ import (
 func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }
 
 // writtenAt is the root that `__manifest` says it was written at: recorded base
-// paths when its branch has some, else what its entries recorded about their
+// paths of a branch when there are some, else what entries recorded about their
 // tables' manifests. A base path is spelled as its writer spelled it; an entry
 // of an object store has no bucket. exact is false in that last case.
-func writtenAt(v *manifest.View) (root string, exact bool) {
-	for _, b := range v.Snapshot.Manifest().BasePaths {
-		p := strings.TrimSuffix(b.Path, "/")
+func writtenAt(v *manifest.View, sibling *manifest.Head) (root string, exact bool) {
+	paths := v.Snapshot.Manifest().BasePaths
+	if sibling != nil {
+		paths = slices.Concat(paths, sibling.Snapshot.Manifest().BasePaths)
+	}
+	for _, b := range paths {
+		p := strings.TrimRight(b.Path, "/")
 		if b.Name != "" {
 			p = strings.TrimSuffix(p, "/tree/"+b.Name)
 		}
@@ -27,16 +31,10 @@ func writtenAt(v *manifest.View) (root string, exact bool) {
 		}
 	}
 	for _, t := range v.Tables {
-		folder := t.Location
-		if t.Owner != "" {
-			folder += "/tree/" + t.Owner
-		}
+		folder := treePath(t.Location, t.Owner)
 		if i := strings.LastIndex(t.Meta.ManifestPath, "/"+folder+"/_versions/"); i >= 0 {
 			r := t.Meta.ManifestPath[:i]
 			return r, path.IsAbs(r)
-		}
-		if strings.HasPrefix(t.Meta.ManifestPath, folder+"/_versions/") {
-			return "", false // an object store's root is the whole bucket
 		}
 	}
 	return "", false
@@ -44,11 +42,11 @@ func writtenAt(v *manifest.View) (root string, exact bool) {
 
 // movedFinding says that the graph stands elsewhere than it was written, which
 // this program reads through and the Rust engine does not (decisions 17).
-func movedFinding(v *manifest.View, url string, branchCount int) []Finding {
+func movedFinding(v *manifest.View, sibling *manifest.Head, url string, branchCount int) []Finding {
 	if v == nil {
 		return nil
 	}
-	root, exact := writtenAt(v)
+	root, exact := writtenAt(v, sibling)
 	if root == "" || sameRoot(root, url, exact) {
 		return nil
 	}

@@ -5,7 +5,9 @@ import (
 )
 
 // schemaFindings turns the problems of a contract into findings, worst first.
-func schemaFindings(c *schema.Contract) []Finding {
+// applying says that a recovery record of a schema apply is there, which then
+// owns staged files.
+func schemaFindings(c *schema.Contract, applying bool) []Finding {
 	var out []Finding
 	trust := "tables, history and counts: they do not depend on the schema files"
 	if c.IR != nil {
@@ -22,6 +24,9 @@ func schemaFindings(c *schema.Contract) []Finding {
 			out = append(out, finding("G17", severity, trust, evidence,
 				"the schema file %s is missing: %s", p.Key, refusal(p.Refuses)).next("none", "schema", "show"))
 		case schema.RuleStaging:
+			if applying && !c.Staged {
+				continue
+			}
 			out = append(out, finding("G15", severity, trust, evidence,
 				"%s", p.Text).next("none", "schema", "show"))
 		default:

@@ -23,7 +23,8 @@ import (
 // Requests: LIST of the root, `__recovery/`, the first page of
 // `__manifest/_versions/`, branches, and all refs of `__manifest`; GET of the newest
 // manifest, of the three schema files, of each fragment of `__manifest` (F),
-// and of up to sixteen sidecars. Findings are always about the newest state of
+// and of up to sixteen sidecars; one LIST and two GETs more where there are
+// branches, whose manifests say where they were made. Findings are always about the newest state of
 // the branch; the counts are those of at.
 func (g *Graph) Info(ctx context.Context, at At) (*Info, error) {
 	return do(ctx, g, "info", func(ctx context.Context, o *operation) (*Info, error) {
@@ -41,6 +42,7 @@ type survey struct {
 	branch string
 
 	root    *rootListing
+	sibling *manifest.Head // of some other branch, whose base paths name the root that it was made at
 	folder  *recoveryFolder
 	chain   *lance.Chain
 	listing *branches.Listing
@@ -58,7 +60,7 @@ func (s *survey) read(ctx context.Context, at At) error {
 	err := together(
 		func() (err error) { s.root, err = s.listRoot(ctx); return err },
 		func() (err error) { s.folder, err = s.sidecars(ctx, maxSidecars); return err },
-		func() (err error) { s.listing, err = branches.Names(ctx, s.store); return err },
+		func() error { return s.readBranches(ctx) },
 		func() (err error) { s.refs, err = refs.List(ctx, s.store, manifest.Folder); return err },
 		func() error { s.schemaFiles(ctx, schema.Keys, s.files); return nil },
 		func() error { return s.readManifest(ctx, at) },
@@ -71,6 +73,22 @@ func (s *survey) read(ctx context.Context, at At) error {
 		settle(s.folder.sidecars, s.newest)
 	}
 	return ctx.Err()
+}
+
+// readBranches lists the branches. Where there are others than main, and main is
+// looked at, the newest manifest of the first of them is opened too.
+func (s *survey) readBranches(ctx context.Context) (err error) {
+	if s.listing, err = branches.Names(ctx, s.store); err != nil || s.branch != mainName {
+		return err
+	}
+	for _, name := range s.listing.Names {
+		if name != mainName {
+			// One that cannot be opened tells nothing; `branch list` says why.
+			s.sibling, _ = manifest.Peek(ctx, s.store, manifest.Options{Branch: name, Lance: s.lance()})
+			break
+		}
+	}
+	return nil
 }
 
 // readManifest lists the first page of the chain, opens its newest version and
@@ -184,11 +202,11 @@ func (s *survey) findings() []Finding {
 		out = append(out, lockFinding(s.folder, staged))
 	}
 	contract := schema.Load(s.files, published(s.mainView(), s.folder.sidecars))
-	out = append(out, schemaFindings(contract)...)
+	out = append(out, schemaFindings(contract, applying(s.folder))...)
 	legacy := s.head != nil && !s.head.Stamp.OK()
 	out = append(out, refFindings(s.listing, s.refs, legacy)...)
 	out = append(out, rootFindings(s.root)...)
-	out = append(out, movedFinding(s.newest, s.store.Properties().URL, len(s.listing.Names))...)
+	out = append(out, movedFinding(s.newest, s.sibling, s.store.Properties().URL, len(s.listing.Names))...)
 	return worstFirst(out)
 }
 
