@@ -82,7 +82,7 @@ func (s *Snapshot) Bases() []Base {
 		st := &s.bases.list[i]
 		out[i] = Base{
 			ID: st.entry.ID, Name: st.entry.Name, Recorded: st.entry.Path,
-			Here: st.here, Moved: st.away, Elsewhere: st.elsewhere.Load(),
+			Here: st.here, Moved: st.away && st.entry.IsDatasetRoot, Elsewhere: st.elsewhere.Load(),
 		}
 		if !st.entry.IsDatasetRoot {
 			out[i].Here = ""

@@ -339,6 +339,14 @@ func TestCase12Schema(t *testing.T) {
 		if got := scanText(t, s, names...); got != c.rows {
 			t.Errorf("%s: %s, want %s", c.name, got, c.rows)
 		}
+		for _, f := range s.Fragments() {
+			for i := range f.Files {
+				r, key, err := s.DataFile(t.Context(), &f.Files[i])
+				if err != nil || uint64(r.NumRows()) != f.PhysicalRows || key != f.Files[i].DataPath() {
+					t.Errorf("%s: data file %s: %v", c.name, key, err)
+				}
+			}
+		}
 		for _, n := range names {
 			all := collect(t, s.Scan(t.Context(), lance.ScanOptions{Columns: []string{n}, WithRowID: true, WithRowAddress: true}))
 			rec, err := s.TakeRowIDs(t.Context(), []string{n}, numbersOf(t, all, lance.ColRowID))

@@ -34,6 +34,15 @@ func wrongSize(got int64, recorded uint64) error {
 	return format.Corruptf("it has %d bytes, the manifest records %d", got, recorded)
 }
 
+// DataFile opens one data file of the version, to look into it (see
+// file.Reader.Pages). The bytes that tell its layout are read, no rows.
+func (s *Snapshot) DataFile(ctx context.Context, d *format.DataFile) (r *file.Reader, key string, err error) {
+	if r, key, err = s.openData(ctx, d, s.env.opts.Decoders); err != nil {
+		err = fmt.Errorf("data file %s: %w", key, err)
+	}
+	return r, key, err
+}
+
 // openData opens a data file and reads its head. key is what was tried last,
 // for messages.
 func (s *Snapshot) openData(ctx context.Context, d *format.DataFile, decoders int) (r *file.Reader, key string, err error) {
