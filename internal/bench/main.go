@@ -88,7 +88,11 @@ func run(ctx context.Context, c config) error {
 	if err != nil {
 		return err
 	}
-	ours, err := openOurs(ctx, path, c)
+	open := openDataset
+	if c.direct {
+		open = openDirect
+	}
+	ours, err := open(ctx, path, c)
 	if err != nil {
 		return err
 	}
@@ -111,13 +115,13 @@ func run(ctx context.Context, c config) error {
 }
 
 // lines measures and prints line by line.
-func lines(ctx context.Context, c config, p *peer, ours *ours, path string) error {
+func lines(ctx context.Context, c config, p *peer, ours reader, path string) error {
 	for _, col := range columns {
 		if c.only != "" && c.only != col.name {
 			continue
 		}
 		err := line(c, col.what, col.goal,
-			func(int) (float64, error) { return ours.scan(ctx, col.name) },
+			func(int) (float64, error) { return scan(ctx, ours, col.name) },
 			func(int) (float64, error) { return p.time("scan", path, col.name) })
 		if err != nil {
 			return err
@@ -126,7 +130,7 @@ func lines(ctx context.Context, c config, p *peer, ours *ours, path string) erro
 	const n = 1000
 	if c.only == "" || c.only == "take" {
 		err := line(c, "1,000 random rows, one call", 1,
-			func(k int) (float64, error) { return ours.take(ctx, k, n, five) },
+			func(k int) (float64, error) { return take(ctx, ours, k, n, false) },
 			func(k int) (float64, error) { return p.time("take", path, k, n, five) })
 		if err != nil {
 			return err
@@ -134,7 +138,7 @@ func lines(ctx context.Context, c config, p *peer, ours *ours, path string) erro
 	}
 	if c.only == "" || c.only == "single" {
 		return line(c, "1,000 random rows, one by one", 1,
-			func(k int) (float64, error) { return ours.single(ctx, k, n, five) },
+			func(k int) (float64, error) { return take(ctx, ours, k, n, true) },
 			func(k int) (float64, error) { return p.time("single", path, k, n, five) })
 	}
 	return nil

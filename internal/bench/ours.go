@@ -3,130 +3,108 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/omnideck/omnideck/lance/file"
-	"github.com/omnideck/omnideck/lance/format"
+	"github.com/omnideck/omnideck/blob/localfs"
+	"github.com/omnideck/omnideck/lance"
 )
 
-// ours is our side of the comparison.
-type ours struct {
-	src  *osFile
-	r    *file.Reader
-	cols map[string]file.Column
+// reader is what is measured of ours.
+type reader interface {
+	numRows() int64
+	scan(ctx context.Context, columns []string, batch func(arrow.RecordBatch)) error
+	take(ctx context.Context, columns []string, rows []int64) (arrow.RecordBatch, error)
+	close()
 }
 
-// osFile is a Source of a local file.
-type osFile struct {
-	f    *os.File
-	size int64
+// dataset reads through the dataset and the store of local files, as the
+// program does.
+type dataset struct {
+	store *localfs.Store
+	snap  *lance.Snapshot
 }
 
-func (s *osFile) Size() int64 { return s.size }
-
-func (s *osFile) ReadRange(ctx context.Context, off, n int64) ([]byte, error) {
-	p := make([]byte, n)
-	return p, s.ReadInto(ctx, off, p)
-}
-
-func (s *osFile) ReadInto(_ context.Context, off int64, p []byte) error {
-	_, err := s.f.ReadAt(p, off)
-	return err
-}
-
-func openOurs(ctx context.Context, path string, c config) (*ours, error) {
-	names, err := filepath.Glob(filepath.Join(path, "data", "*.lance"))
-	if err != nil || len(names) != 1 {
-		return nil, fmt.Errorf("%s has %d data files, expected one (%v)", path, len(names), err)
-	}
-	f, err := os.Open(names[0])
+func openDataset(ctx context.Context, path string, c config) (reader, error) {
+	store, err := localfs.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	fi, err := f.Stat()
+	snap, err := lance.Open(ctx, store, "", lance.OpenOptions{Cache: lance.NewCache(0), Decoders: c.threads})
 	if err != nil {
 		return nil, err
 	}
-	o := &ours{src: &osFile{f, fi.Size()}, cols: map[string]file.Column{}}
-	if o.r, err = file.Open(ctx, o.src, file.Options{Name: names[0], Parallelism: c.threads}); err != nil {
-		return nil, err
-	}
-	cols, err := o.r.BindAll()
-	if err != nil {
-		return nil, err
-	}
-	for _, col := range cols {
-		o.cols[col.Field.Name] = col
-	}
-	return o, nil
+	return &dataset{store, snap}, nil
 }
 
-func (o *ours) close() { o.src.f.Close() }
-
-func (o *ours) columns(names string) []file.Column {
-	var out []file.Column
-	for n := range strings.SplitSeq(names, ",") {
-		out = append(out, o.cols[n])
-	}
-	return out
+func (d *dataset) numRows() int64 {
+	n, _ := d.snap.CountRows()
+	return int64(n)
 }
+
+func (d *dataset) scan(ctx context.Context, columns []string, batch func(arrow.RecordBatch)) error {
+	for b, err := range d.snap.Scan(ctx, lance.ScanOptions{Columns: columns}) {
+		if err != nil {
+			return err
+		}
+		batch(b)
+	}
+	return nil
+}
+
+func (d *dataset) take(ctx context.Context, columns []string, rows []int64) (arrow.RecordBatch, error) {
+	addrs := make([]uint64, len(rows)) // fragment 0
+	for i, r := range rows {
+		addrs[i] = uint64(r)
+	}
+	return d.snap.Take(ctx, columns, addrs)
+}
+
+func (d *dataset) close() { d.store.Close() }
 
 // scan reads columns whole and holds all batches until the end.
-func (o *ours) scan(ctx context.Context, names string) (float64, error) {
+func scan(ctx context.Context, r reader, names string) (float64, error) {
 	start := time.Now()
 	var held []arrow.RecordBatch
 	rows := int64(0)
-	for b, err := range o.r.Scan(ctx, o.columns(names), file.ScanOptions{To: -1}) {
-		if err != nil {
-			return 0, err
-		}
+	err := r.scan(ctx, strings.Split(names, ","), func(b arrow.RecordBatch) {
 		held = append(held, b)
 		rows += b.NumRows()
-	}
+	})
 	ms := since(start)
 	for _, b := range held {
 		b.Release()
 	}
-	if rows != o.r.NumRows() {
-		return 0, format.Corruptf("%d rows of %d", rows, o.r.NumRows())
+	if err == nil && rows != r.numRows() {
+		err = fmt.Errorf("%d rows of %d", rows, r.numRows())
 	}
-	return ms, nil
+	return ms, err
 }
 
 func since(start time.Time) float64 { return float64(time.Since(start).Microseconds()) / 1e3 }
 
-// rows are n random rows, the same as those of the other side.
-func (o *ours) rows(seed, n int) []int64 {
+// random is n random rows, the same as those of the other side.
+func random(seed, n int, total int64) []int64 {
 	x, out := uint64(seed), make([]int64, n)
 	for i := range out {
 		x = x*6364136223846793005 + 1442695040888963407
-		out[i] = int64((x >> 33) % uint64(o.r.NumRows()))
+		out[i] = int64((x >> 33) % uint64(total))
 	}
 	return out
 }
 
-func (o *ours) take(ctx context.Context, seed, n int, names string) (float64, error) {
-	rows, cols := o.rows(seed, n), o.columns(names)
-	start := time.Now()
-	b, err := o.r.Take(ctx, cols, rows)
-	if err != nil {
-		return 0, err
+// take takes n random rows in one call, or one by one.
+func take(ctx context.Context, r reader, seed, n int, single bool) (float64, error) {
+	rows, columns := random(seed, n, r.numRows()), strings.Split(five, ",")
+	step := n
+	if single {
+		step = 1
 	}
-	ms := since(start)
-	b.Release()
-	return ms, nil
-}
-
-func (o *ours) single(ctx context.Context, seed, n int, names string) (float64, error) {
-	rows, cols := o.rows(seed, n), o.columns(names)
 	start := time.Now()
-	for i := range rows {
-		b, err := o.r.Take(ctx, cols, rows[i:i+1])
+	for i := 0; i < n; i += step {
+		b, err := r.take(ctx, columns, rows[i:i+step])
 		if err != nil {
 			return 0, err
 		}

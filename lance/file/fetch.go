@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -108,38 +109,37 @@ func (r *Reader) fetch(ctx context.Context, ranges []layout.Range, pooled bool) 
 			return nil, format.Corruptf("%d bytes at %d of an object of %d", m.Len, m.Off, r.src.Size())
 		}
 	}
-	if len(merged) == 1 && merged[0].Len <= r.opts.ReadBytes && !pooled {
-		p, err := r.readRange(ctx, merged[0])
-		s.blocks = []block{{merged[0].Off, p}}
-		return s, err
-	}
 	s.blocks = make([]block, len(merged))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(maxRequests)
+	var todo []pending
 	for i, m := range merged {
-		r.start(ctx, g, s, i, m, pooled)
+		todo = r.reads(todo, s, i, m, pooled)
 	}
-	if err := g.Wait(); err != nil {
+	if err := together(ctx, len(todo), func(ctx context.Context, k int) error { return r.read(ctx, s, todo[k]) }); err != nil {
 		s.release()
 		return nil, err
 	}
 	return s, nil
 }
 
-// start starts the reads of one merged range.
-func (r *Reader) start(ctx context.Context, g *errgroup.Group, s *blocks, i int, m layout.Range, pooled bool) {
+// pending is one read: of a whole block, or of a part of its memory.
+type pending struct {
+	block int
+	rg    layout.Range
+	part  []byte // nil: the answer is the block
+	into  IntoReader
+}
+
+// reads appends the reads of one merged range.
+func (r *Reader) reads(todo []pending, s *blocks, i int, m layout.Range, pooled bool) []pending {
 	into, ok := r.src.(IntoReader)
-	ok = ok && pooled
-	if !ok && m.Len <= r.opts.ReadBytes {
-		g.Go(func() error {
-			p, err := r.readRange(ctx, m)
-			s.blocks[i] = block{m.Off, p}
-			return err
-		})
-		return
+	if !pooled || !ok {
+		into = nil
+	}
+	if into == nil && m.Len <= r.opts.ReadBytes {
+		return append(todo, pending{block: i, rg: m})
 	}
 	var buf []byte
-	if ok {
+	if into != nil {
 		buf = fromPool(m.Len)
 		s.pooled = append(s.pooled, buf)
 	} else {
@@ -147,17 +147,51 @@ func (r *Reader) start(ctx context.Context, g *errgroup.Group, s *blocks, i int,
 	}
 	s.blocks[i] = block{m.Off, buf}
 	for off := int64(0); off < m.Len; off += r.opts.ReadBytes {
-		part := buf[off:min(off+r.opts.ReadBytes, m.Len)]
-		at := m.Off + off
+		n := min(r.opts.ReadBytes, m.Len-off)
+		todo = append(todo, pending{i, layout.Range{Off: m.Off + off, Len: n}, buf[off : off+n], into})
+	}
+	return todo
+}
+
+// read carries out one read.
+func (r *Reader) read(ctx context.Context, s *blocks, p pending) error {
+	if p.into != nil {
+		return p.into.ReadInto(ctx, p.rg.Off, p.part)
+	}
+	b, err := r.readRange(ctx, p.rg)
+	if p.part != nil {
+		copy(p.part, b)
+	} else {
+		s.blocks[p.block] = block{p.rg.Off, b}
+	}
+	return err
+}
+
+// together calls f for 0 to n-1, up to maxRequests at once, and returns the
+// first error.
+func together(ctx context.Context, n int, f func(ctx context.Context, k int) error) error {
+	if n == 1 {
+		return f(ctx, 0)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(n, maxRequests) {
 		g.Go(func() error {
-			if ok {
-				return into.ReadInto(ctx, at, part)
+			for {
+				k := int(next.Add(1)) - 1
+				if k >= n {
+					return nil
+				}
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if err := f(ctx, k); err != nil {
+					return err
+				}
 			}
-			p, err := r.readRange(ctx, layout.Range{Off: at, Len: int64(len(part))})
-			copy(part, p)
-			return err
 		})
 	}
+	return g.Wait()
 }
 
 // readRange reads exactly one range.

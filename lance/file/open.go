@@ -19,7 +19,7 @@ type Options struct {
 	Parallelism int              // decoding goroutines; 0 = GOMAXPROCS
 	TailBytes   int64            // size of the first read; 0 = 64 KiB
 	Name        string           // for error messages: the object's key
-	Coalesce    int64            // reads closer than so many bytes are one; 0 = 4 KiB
+	Coalesce    int64            // reads closer than so many bytes are one; 0 = 4 KiB for an IntoReader, else 16 KiB
 	ReadBytes   int64            // largest single read of a scan; 0 = 8 MiB
 	BatchBytes  int64            // most memory of one batch; 0 = 1 GiB
 	CacheBytes  int64            // most memory of what is kept to find rows in pages; 0 = 64 MiB
@@ -35,7 +35,7 @@ func (o Options) withDefaults() Options {
 	for _, d := range []struct {
 		v  *int64
 		or int64
-	}{{&o.TailBytes, 64 << 10}, {&o.Coalesce, 4 << 10}, {&o.ReadBytes, 8 << 20}, {&o.BatchBytes, 1 << 30}, {&o.CacheBytes, 64 << 20}} {
+	}{{&o.TailBytes, 64 << 10}, {&o.ReadBytes, 8 << 20}, {&o.BatchBytes, 1 << 30}, {&o.CacheBytes, 64 << 20}} {
 		if *d.v <= 0 {
 			*d.v = d.or
 		}
@@ -66,6 +66,11 @@ type Reader struct {
 // one read, or two if the metadata are longer than TailBytes.
 func Open(ctx context.Context, src Source, opts Options) (*Reader, error) {
 	r := &Reader{src: src, opts: opts.withDefaults(), plans: map[*format.Field]*column{}}
+	if _, cheap := src.(IntoReader); r.opts.Coalesce <= 0 && cheap {
+		r.opts.Coalesce = 4 << 10
+	} else if r.opts.Coalesce <= 0 {
+		r.opts.Coalesce = 16 << 10
+	}
 	r.heads.limit = r.opts.CacheBytes
 	if err := r.open(ctx); err != nil {
 		return nil, r.fail("", -1, err)
@@ -178,9 +183,14 @@ func (r *Reader) held(rg layout.Range) ([]byte, error) {
 	return nil, format.Corruptf("%d bytes at %d are not among the metadata", rg.Len, rg.Off)
 }
 
+// have tells whether Open read a range.
 func (r *Reader) have(rg layout.Range) bool {
-	_, err := r.held(rg)
-	return err == nil
+	for _, b := range r.ends {
+		if _, ok := b.cut(rg); ok {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *Reader) readDescriptor() error {
