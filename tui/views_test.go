@@ -71,6 +71,11 @@ var states = []struct {
 		b.env.Now = b.clock
 		return b
 	}},
+	{"truncated", func(t *testing.T, o Options, w, h int) *bench {
+		ws := fake.Harbor()
+		ws.Log = fake.History(700)
+		return settled(t, ws, o, w, h)
+	}},
 	{"wide-names", func(t *testing.T, o Options, w, h int) *bench { return settled(t, wideNames(), o, w, h) }},
 }
 
@@ -148,6 +153,9 @@ func TestViews(t *testing.T) {
 			for _, state := range states {
 				if place.name == "finding" && state.name != "loaded" && state.name != "wide-names" || place.name == "help" && state.name != "loaded" {
 					continue
+				}
+				if state.name == "truncated" && place.name != "commits" {
+					continue // the others are truncated in every state, or never
 				}
 				t.Run(fmt.Sprintf("%s/%dx%d/%s", place.name, size[0], size[1], state.name), func(t *testing.T) {
 					var out []string

@@ -56,39 +56,53 @@ type Meter struct {
 }
 
 // Render draws the status line. Counts of writes that are not zero are shown
-// as the defect they are on a screen that only reads.
+// as the defect they are on a screen that only reads. When it gets tight,
+// bytes and then hops give way: what is in flight and what failed does not.
 func (m Meter) Render(t *theme.Theme, w int) string {
-	g := t.Glyph
-	dot := R(theme.Muted, " "+g.Dot+" ")
-	write := func(name string, n int64) []Span {
+	right := []Span{S(" "), R(theme.Muted, m.Scope), S(" ")}
+	var left []Span
+	for _, drop := range []int{0, 1, 2} {
+		left = m.left(t, drop)
+		if SpanWidth(left)+SpanWidth(right) <= w {
+			break
+		}
+	}
+	return Sides(t, w, left, right)
+}
+
+func (m Meter) left(t *theme.Theme, drop int) []Span {
+	dot := R(theme.Muted, " "+t.Glyph.Dot+" ")
+	spans := []Span{S(" ")}
+	for i, c := range []struct {
+		name  string
+		n     int64
+		write bool
+	}{{"GET", m.Get, false}, {"HEAD", m.Head, false}, {"LIST", m.List, false}, {"PUT", m.Put, true}, {"DEL", m.Delete, true}} {
+		if i > 0 {
+			spans = append(spans, S(" "))
+		}
 		role := theme.Text
-		if n > 0 {
+		if c.write && c.n > 0 {
 			role = theme.Write
 		}
-		return []Span{R(theme.Muted, name+" "), R(role, Count(n)), S(" ")}
+		spans = append(spans, R(theme.Muted, c.name+" "), R(role, Count(c.n)))
 	}
-	left := []Span{S(" ")}
-	for _, c := range []struct {
-		name string
-		n    int64
-	}{{"GET", m.Get}, {"HEAD", m.Head}, {"LIST", m.List}} {
-		left = append(left, R(theme.Muted, c.name+" "), S(Count(c.n)), S(" "))
+	if drop < 1 {
+		spans = append(spans, dot, S(Bytes(m.Bytes)))
 	}
-	left = append(left, write("PUT", m.Put)...)
-	left = append(left, write("DEL", m.Delete)...)
-	left = left[:len(left)-1]
-	left = append(left, dot, S(Bytes(m.Bytes)), dot, R(theme.Muted, "hops "), S(Count(m.Hops)))
+	if drop < 2 {
+		spans = append(spans, dot, R(theme.Muted, "hops "), S(Count(m.Hops)))
+	}
 	if m.InFlight > 0 {
-		left = append(left, dot, R(theme.Accent, Count(m.InFlight)+" in flight"))
+		spans = append(spans, dot, R(theme.Accent, Count(m.InFlight)+" in flight"))
 	}
 	if m.Retries > 0 {
-		left = append(left, dot, R(theme.Warn, Plural(m.Retries, "retry", "retries")))
+		spans = append(spans, dot, R(theme.Warn, Plural(m.Retries, "retry", "retries")))
 	}
 	if m.Failed > 0 {
-		left = append(left, dot, R(theme.Bad, Count(m.Failed)+" failed"))
+		spans = append(spans, dot, R(theme.Bad, Count(m.Failed)+" failed"))
 	}
-	right := []Span{S(" "), R(theme.Muted, m.Scope), S(" ")}
-	return Sides(t, w, left, right)
+	return spans
 }
 
 // Hint is one entry of the key line.

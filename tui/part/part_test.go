@@ -270,3 +270,16 @@ func TestColumnsGiveWayByPriority(t *testing.T) {
 		}
 	}
 }
+
+func TestTheStatusLineKeepsWhatMatters(t *testing.T) {
+	m := Meter{Get: 3, List: 8, Bytes: 1 << 20, Hops: 4, InFlight: 11, Failed: 11, Scope: "screen"}
+	for w, want := range map[int]string{
+		100: " GET 3 HEAD 0 LIST 8 PUT 0 DEL 0 · 1.0 MiB · hops 4 · 11 in flight · 11 failed               screen ",
+		80:  " GET 3 HEAD 0 LIST 8 PUT 0 DEL 0 · hops 4 · 11 in flight · 11 failed     screen ",
+		70:  " GET 3 HEAD 0 LIST 8 PUT 0 DEL 0 · 11 in flight · 11 failed    screen ",
+	} {
+		if got := ansi.Strip(m.Render(mono(t, false), w)); got != want {
+			t.Errorf("at %d cells\n%q, want\n%q", w, got, want)
+		}
+	}
+}

@@ -20,7 +20,7 @@ func id(n int) string { return fmt.Sprintf("01KD8W3Q4Y8ZT5V6M2B%07d", n*7919%999
 func Harbor() *Workspace {
 	w := &Workspace{
 		Address: "s3://acme-graphs/harbor.omni", IsRemote: true,
-		BranchList: branches(), Tables: tables(), Log: history(60),
+		BranchList: branches(), Tables: tables(), Log: History(60),
 		Chains:  map[string]*engine.Versions{"__manifest": manifestChain(), "node:Port": portChain()},
 		Layouts: map[string]*engine.Fragments{"node:Port": portLayout()},
 		Page:    Ports(48210),
@@ -90,8 +90,8 @@ func tables() *engine.Snapshot {
 	}}
 }
 
-// history makes n commits with a branch that is merged now and then.
-func history(n int) []engine.LogEntry {
+// History makes n commits with a branch that is merged now and then.
+func History(n int) []engine.LogEntry {
 	out := make([]engine.LogEntry, 0, n)
 	branch := ptr("review/ports")
 	ana, bot, system := ptr("ana"), ptr("bot"), ptr("omnigraph:recovery")
