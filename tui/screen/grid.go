@@ -143,8 +143,11 @@ func cell(t *theme.Theme, v engine.Cell, w int) (string, theme.Role) {
 	case engine.CellNull:
 		return t.Glyph.Null, theme.Muted
 	case engine.CellText:
-		if v.Text == "" {
+		switch v.Text {
+		case "":
 			return "\"\"", theme.Muted
+		case t.Glyph.Null, "\"\"": // text that looks like the sign for none
+			return "\"" + v.Text + "\"", theme.Text
 		}
 	}
 	text := v.Text

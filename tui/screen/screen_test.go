@@ -1,0 +1,126 @@
+package screen
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/theme"
+	"github.com/omnideck/omnideck/tui/workspace"
+)
+
+func env(t *testing.T) *Env {
+	t.Helper()
+	th, err := theme.New("mono", theme.Unknown, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Env{Theme: th, Now: time.Unix(1000, 0), URI: "mem://g", Address: "mem://g", Data: NewSession()}
+}
+
+// TestTreeHoldsEveryBranchOnce: whatever parents are recorded, no branch is
+// lost, none stands twice, and nothing runs in circles.
+func TestTreeHoldsEveryBranchOnce(t *testing.T) {
+	for name, c := range map[string]struct{ in, want string }{
+		"a tree":           {"main: a:main b:a c:main", "main a b c"},
+		"parent unnamed":   {"b: main:", "main b"},
+		"parent is gone":   {"main: b:gone", "b main"},
+		"its own parent":   {"main: b:b", "b main"},
+		"a circle":         {"main: a:b b:a", "main a b"},
+		"no main":          {"a: b:a", "a b"},
+		"deeper than room": {"main: a:main b:a c:b d:c e:d f:e g:f h:g", "main a b c d e f g h"},
+	} {
+		var in []engine.Branch
+		for _, f := range strings.Fields(c.in) {
+			b, parent, _ := strings.Cut(f, ":")
+			in = append(in, engine.Branch{Name: b, Parent: parent})
+		}
+		var got []string
+		for _, r := range tree(in) {
+			got = append(got, r.Name)
+			if n := len([]rune(r.lead(env(t).Theme.Glyph))); n > 2*treeDepth {
+				t.Errorf("%s: %s is drawn %d cells deep", name, r.Name, n)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %s, want %s", name, strings.Join(got, " "), c.want)
+		}
+	}
+}
+
+func TestDamagedIsNotShownAsEmpty(t *testing.T) {
+	w := wordsOf(&engine.Info{Branch: "main", Manifest: engine.ManifestInfo{Versions: 15, Exact: true}}, ", ")
+	for _, s := range []string{w.head, w.rows, w.manifest} {
+		if strings.Contains(s, "0 ") || strings.Contains(s, "v0") {
+			t.Errorf("what could not be read is shown as %q", s)
+		}
+	}
+}
+
+func TestAnswersAreTakenOnlyWhenWaitedFor(t *testing.T) {
+	e := env(t)
+	run := func(context.Context, workspace.Workspace) (int, error) { return 0, nil }
+	var l Load[int]
+	first := l.ask(e, run)
+	second := l.ask(e, run)
+	if l.Settle(first.Target, first.Gen, 1, nil, e.Now) {
+		t.Error("the answer to an older question was taken")
+	}
+	if l.Settle("elsewhere", second.Gen, 1, nil, e.Now) {
+		t.Error("the answer about another target was taken")
+	}
+	if !l.Settle(second.Target, second.Gen, 7, nil, e.Now) {
+		t.Error("the answer was not taken")
+	}
+	third := l.ask(e, run)
+	l.Abandon()
+	if l.Settle(third.Target, third.Gen, 9, nil, e.Now) || l.Busy() {
+		t.Error("an answer was taken after the question was given up")
+	}
+	fourth := l.ask(e, run)
+	l.Settle(fourth.Target, fourth.Gen, 0, errors.New("no"), e.Now)
+	if v, ok := l.Get(); v != 7 || !ok || l.Problem() == nil {
+		t.Errorf("after a failure the data is %d, %v, the problem %v: the last good data stays", v, ok, l.Problem())
+	}
+	l.reset()
+	if _, ok := l.Get(); ok || !l.wanted() {
+		t.Error("a forgotten pane still has data or is not asked for again")
+	}
+}
+
+func TestMergedCommitsThatAreGoneOpenNoLane(t *testing.T) {
+	id := func(s string) *string { return &s }
+	commits := []engine.LogEntry{
+		{Commit: engine.Commit{ID: "c", Parent: id("b"), MergedParent: id("gone")}},
+		{Commit: engine.Commit{ID: "b", Parent: id("a"), MergedParent: id("a")}},
+		{Commit: engine.Commit{ID: "a"}},
+	}
+	if h := NewHistory(commits, 0); h.node(0).Merged != "" || h.node(1).Merged != "a" {
+		t.Errorf("merged parents %q and %q, want none and a", h.node(0).Merged, h.node(1).Merged)
+	}
+	if h := NewHistory(commits, 3); !h.Truncated() || h.node(0).Merged != "gone" {
+		t.Error("of a truncated history nothing is known about what is older")
+	}
+}
+
+func TestLongValuesDoNotReachTheGridWhole(t *testing.T) {
+	th := env(t).Theme
+	text, _ := cell(th, engine.Cell{Kind: engine.CellText, Text: strings.Repeat("日", 1<<20)}, 20)
+	if !strings.HasSuffix(text, "+3.0 MiB") || len([]rune(text)) > 20 {
+		t.Errorf("a value of 3 MiB is shown as %q", text)
+	}
+	for _, c := range []struct {
+		in   engine.Cell
+		want string
+	}{
+		{engine.Cell{}, "∅"}, {engine.Cell{Kind: engine.CellText}, `""`}, {engine.Cell{Kind: engine.CellList, Text: "[]"}, "[]"},
+		{engine.Cell{Kind: engine.CellNumber, Text: "NaN"}, "NaN"}, {engine.Cell{Kind: engine.CellText, Text: "∅"}, `"∅"`},
+	} {
+		if got, _ := cell(th, c.in, 20); got != c.want {
+			t.Errorf("%+v is shown as %q, want %q", c.in, got, c.want)
+		}
+	}
+}
