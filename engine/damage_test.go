@@ -93,3 +93,18 @@ func manifestName(version uint64) string { return format.ManifestName(version) }
 func setVersion(v uint64) func(*tablepb.Manifest) {
 	return func(m *tablepb.Manifest) { m.Version = v }
 }
+
+// cloneTo is a manifest of main as that of a branch forked from it.
+func cloneTo(t testing.TB, file []byte, branch string) []byte {
+	t.Helper()
+	return rewriteManifest(t, file, func(m *tablepb.Manifest) {
+		m.Branch = &branch
+		m.ReaderFeatureFlags |= 16
+		m.BasePaths = []*tablepb.BasePath{{Id: 0, IsDatasetRoot: true, Path: "s3://lab/midlife/__manifest"}}
+		for _, f := range m.Fragments {
+			for _, d := range f.Files {
+				d.BaseId = new(uint32)
+			}
+		}
+	})
+}

@@ -16,7 +16,9 @@ func TestWhichVersionIsTheLatest(t *testing.T) {
 	ctx := context.Background()
 	files := graphFiles(t, "midlife")
 	dir := "__manifest/_versions/"
-	hint := func(s string) map[string][]byte { return map[string][]byte{dir + "latest_version_hint.json": []byte(s)} }
+	hint := func(s string) map[string][]byte {
+		return map[string][]byte{dir + "latest_version_hint.json": []byte(s)}
+	}
 	newest := newestManifest(t, files, "__manifest")
 	for _, c := range []struct {
 		name    string

@@ -146,16 +146,17 @@ func (o *operation) tell(ctx context.Context, d chainOf, window []lance.ChainVer
 		if err != nil {
 			out[i].Problem = err.Error()
 		} else {
-			describe(ctx, &out[i], s)
+			Describe(ctx, &out[i], s)
 		}
 		i++
 	}
 	return out, nil
 }
 
-// describe fills in what a manifest says. Its transaction is looked at when
-// the manifest carries it, which those of this generation do.
-func describe(ctx context.Context, v *Version, s *lance.Snapshot) {
+// Describe fills in what the manifest of any dataset's version says. Its
+// transaction is looked at when the manifest carries it, which those of this
+// generation do.
+func Describe(ctx context.Context, v *Version, s *lance.Snapshot) {
 	m := s.Manifest()
 	if !m.Timestamp.IsZero() {
 		v.CreatedAt = m.Timestamp
