@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/omnideck/omnideck/cli/out"
 	"github.com/omnideck/omnideck/engine"
@@ -112,22 +111,6 @@ func tellVersion(ctx context.Context, x lance.ChainVersion, s *lance.Snapshot, e
 		v.Problem = err.Error()
 		return v
 	}
-	m := s.Manifest()
-	if !m.Timestamp.IsZero() {
-		v.CreatedAt = m.Timestamp
-	}
-	if rows, known := s.CountRows(); known {
-		v.Rows = &rows
-	}
-	n := len(m.Fragments)
-	v.Fragments = &n
-	v.Writer = strings.TrimSpace(m.Writer.Library + " " + m.Writer.Version)
-	tx, err := s.Transaction(ctx)
-	switch {
-	case err != nil:
-		v.Problem = err.Error()
-	case tx != nil:
-		v.Operation, v.Transaction = tx.Operation.Name, tx.UUID
-	}
+	engine.Describe(ctx, &v, s)
 	return v
 }
