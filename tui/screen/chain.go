@@ -278,6 +278,8 @@ func holderWord(h engine.Holder) string {
 	switch h.Kind {
 	case "head":
 		return "head of " + branchOr(h.Name)
+	case "published":
+		return "published by " + branchOr(h.Name)
 	case "lazy_branch":
 		return "lazy branch " + h.Name
 	case "merge_base":
