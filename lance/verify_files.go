@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -58,8 +60,8 @@ func (c *checker) files(ctx context.Context) error {
 			folders[folder] = append(folders[folder], w)
 		}
 	}
-	for folder, ws := range folders {
-		if len(ws) >= listFrom {
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
+		if ws := folders[folder]; len(ws) >= listFrom {
 			if err := c.listed(ctx, folder, ws); err != nil {
 				return err
 			}
