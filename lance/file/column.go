@@ -12,7 +12,6 @@ import (
 	"github.com/omnideck/omnideck/lance/format"
 	"github.com/omnideck/omnideck/lance/pb"
 	enc20pb "github.com/omnideck/omnideck/lance/pb/encodings"
-	enc21pb "github.com/omnideck/omnideck/lance/pb/encodings21"
 	filev2pb "github.com/omnideck/omnideck/lance/pb/filev2"
 )
 
@@ -51,8 +50,10 @@ func (r *Reader) parseMeta(i int) (*columnMeta, error) {
 	if err != nil {
 		return nil, err
 	}
-	enc := new(enc20pb.ColumnEncoding)
-	return m, unwrap(m.encoding, pb.ColumnEncodingName, enc)
+	if isPlain(m.encoding) {
+		return m, nil
+	}
+	return m, unwrap(m.encoding, pb.ColumnEncodingName, new(enc20pb.ColumnEncoding))
 }
 
 // unwrap reads the message of a direct encoding.
@@ -178,8 +179,8 @@ func (r *Reader) newLeaf(name string, i int, n *node) (*leaf, error) {
 	for k, m := range meta.pages {
 		l.starts = append(l.starts, start)
 		start += m.rows
-		pl := new(enc21pb.PageLayout)
-		if err := unwrap(m.encoding, pb.PageLayoutName, pl); err != nil {
+		pl, err := pageLayout(m.encoding)
+		if err != nil {
 			return nil, r.fail(name, k, err)
 		}
 		parsed, err := layout.Parse(pl, m.buffers, m.rows, n.col)

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/omnideck/omnideck/lance/file/layout"
 	"github.com/omnideck/omnideck/lance/format"
@@ -198,9 +197,8 @@ func (r *Reader) readDescriptor() error {
 	if err != nil {
 		return err
 	}
-	r.desc = new(filepb.FileDescriptor)
-	if err := proto.Unmarshal(p, r.desc); err != nil {
-		return format.Corruptf("the file's description is no protobuf message: %w", err)
+	if r.desc, err = descriptor(p); err != nil {
+		return err
 	}
 	if n := r.desc.GetLength(); n > maxRows {
 		return format.Corruptf("a data file of %d rows; row addresses count only %d", n, uint64(maxRows))
