@@ -175,8 +175,8 @@ func trusted(v *manifest.View, table string) string {
 }
 
 // refFindings is about the names of branches and tags of `__manifest`.
-func refFindings(l *branches.Listing, all *refs.Listing, legacy bool) []Finding {
-	out := junkFindings(all)
+func refFindings(l *branches.Listing, legacy bool) []Finding {
+	out := tagFindings(l.Refs)
 	for _, p := range l.Problems {
 		out = append(out, finding(idBranchRefs, SeverityError, "branches that are listed", []Evidence{{p.Key, p.Text}},
 			"a branch's ref cannot be used: %s", p.Error()).next("none", "branch", "list"))
@@ -204,9 +204,9 @@ func refFindings(l *branches.Listing, all *refs.Listing, legacy bool) []Finding 
 	return out
 }
 
-// junkFindings is about what lies under `_refs/` of `__manifest` and is no
-// branch: tags, which no graph program makes, and objects that are no refs.
-func junkFindings(all *refs.Listing) []Finding {
+// tagFindings is about tags of `__manifest`, which no graph program makes, and
+// about names that some disks cannot tell apart.
+func tagFindings(all *refs.Listing) []Finding {
 	var out []Finding
 	var tags []string
 	for _, t := range all.Tags {

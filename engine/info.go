@@ -8,7 +8,6 @@ import (
 
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/lance"
-	"github.com/omnideck/omnideck/lance/refs"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
 )
@@ -21,7 +20,7 @@ import (
 // graph.
 //
 // Requests: LIST of the root, `__recovery/`, the first page of
-// `__manifest/_versions/`, branches, and all refs of `__manifest`; GET of the newest
+// `__manifest/_versions/` and the refs of `__manifest`; GET of the newest
 // manifest, of the three schema files, of each fragment of `__manifest` (F),
 // and of up to sixteen sidecars; one LIST and two GETs more where there are
 // branches, whose manifests say where they were made. Findings are always about the newest state of
@@ -46,7 +45,6 @@ type survey struct {
 	folder  *recoveryFolder
 	chain   *lance.Chain
 	listing *branches.Listing
-	refs    *refs.Listing
 	files   map[string]schema.File
 
 	head    *manifest.Head // newest version of the branch; nil when it cannot be read
@@ -61,7 +59,6 @@ func (s *survey) read(ctx context.Context, at At) error {
 		func() (err error) { s.root, err = s.listRoot(ctx); return err },
 		func() (err error) { s.folder, err = s.sidecars(ctx, maxSidecars); return err },
 		func() error { return s.readBranches(ctx) },
-		func() (err error) { s.refs, err = refs.List(ctx, s.store, manifest.Folder); return err },
 		func() error { s.schemaFiles(ctx, schema.Keys, s.files); return nil },
 		func() error { return s.readManifest(ctx, at) },
 	)
@@ -204,7 +201,7 @@ func (s *survey) findings() []Finding {
 	contract := schema.Load(s.files, published(s.mainView(), s.folder.sidecars))
 	out = append(out, schemaFindings(contract, applying(s.folder))...)
 	legacy := s.head != nil && !s.head.Stamp.OK()
-	out = append(out, refFindings(s.listing, s.refs, legacy)...)
+	out = append(out, refFindings(s.listing, legacy)...)
 	out = append(out, rootFindings(s.root)...)
 	out = append(out, movedFinding(s.newest, s.sibling, s.store.Properties().URL, len(s.listing.Names))...)
 	return worstFirst(out)

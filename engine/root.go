@@ -206,12 +206,13 @@ func settle(list []pendingSidecar, view *manifest.View) {
 // read.
 func (g *Graph) Pending(ctx context.Context) ([]Pending, error) {
 	return do(ctx, g, "pending", func(ctx context.Context, o *operation) ([]Pending, error) {
-		folder, err := o.sidecars(ctx, 0)
+		var folder *recoveryFolder
+		err := together(
+			func() error { return o.requireGraph(ctx) },
+			func() (err error) { folder, err = o.sidecars(ctx, 0); return err },
+		)
 		if err != nil {
 			return nil, err
-		}
-		if len(folder.sidecars) == 0 {
-			return []Pending{}, o.requireGraph(ctx)
 		}
 		var names []string
 		for _, p := range folder.sidecars {

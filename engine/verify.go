@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/omnideck/omnideck/branches"
-	"github.com/omnideck/omnideck/lance/refs"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn/sidecar"
@@ -75,11 +74,7 @@ func (v *verifier) branches(ctx context.Context) ([]*manifest.View, error) {
 	if err := v.requireGraph(ctx); err != nil {
 		return nil, err
 	}
-	var listing *branches.Listing
-	err := together(
-		func() (err error) { listing, err = branches.Names(ctx, v.store); return err },
-		func() error { return v.refs(ctx, manifest.Folder, manifestTable) },
-	)
+	listing, err := branches.Names(ctx, v.store)
 	if err != nil {
 		return nil, err
 	}
@@ -124,33 +119,8 @@ func (v *verifier) branch(ctx context.Context, name string) (*manifest.View, err
 		}
 		v.add(Problem{ID: "manifest-" + string(p.Rule), Table: manifestTable, Branch: name, Version: view.Version, Key: key, Found: p.Found, Expected: p.Expected})
 	}
-	return view, v.snapshot(ctx, view.Snapshot, manifestTable, name)
+	return view, v.snapshot(ctx, view.Snapshot, manifestTable, name, name == mainName || v.opts.Branch != "")
 }
-
-// refs checks the refs of one dataset.
-func (v *verifier) refs(ctx context.Context, root, table string) error {
-	l, err := refs.List(ctx, v.store, root)
-	if err != nil {
-		return err
-	}
-	bs, err := refs.ReadBranches(ctx, v.store, l.Branches, v.opts0())
-	if err != nil {
-		return err
-	}
-	ts, err := refs.ReadTags(ctx, v.store, l.Tags, v.opts0())
-	if err != nil {
-		return err
-	}
-	v.checked(func(c *VerifyChecked) { c.Refs += len(bs) + len(ts) })
-	for _, f := range refs.Check(l, bs, ts) {
-		if f.Severity != "info" {
-			v.add(Problem{ID: f.ID, Table: table, Key: f.Key, Found: f.Text, Expected: "a ref that fits the others"})
-		}
-	}
-	return nil
-}
-
-func (v *verifier) opts0() int { return v.operation.opts.Concurrency }
 
 // lineage checks that parents exist and come before their children. A parent
 // may have lived on a branch that was deleted since; only a parent on the
