@@ -12,7 +12,6 @@ import (
 	"github.com/omnideck/omnideck/lance/format"
 	"github.com/omnideck/omnideck/lance/pb"
 	enc20pb "github.com/omnideck/omnideck/lance/pb/encodings"
-	filev2pb "github.com/omnideck/omnideck/lance/pb/filev2"
 )
 
 // columnSlot is the metadata of a physical column, parsed once.
@@ -57,13 +56,12 @@ func (r *Reader) parseMeta(i int) (*columnMeta, error) {
 }
 
 // unwrap reads the message of a direct encoding.
-func unwrap(e *filev2pb.Encoding, name string, into proto.Message) error {
-	direct := e.GetDirect()
-	if direct == nil {
+func unwrap(d description, name string, into proto.Message) error {
+	if d == nil {
 		return format.Unsupportedf("an encoding that is described elsewhere, or not at all")
 	}
 	wrapped := new(anypb.Any)
-	if err := proto.Unmarshal(direct.GetEncoding(), wrapped); err != nil {
+	if err := proto.Unmarshal(d, wrapped); err != nil {
 		return format.Corruptf("the description of an encoding is no protobuf message: %w", err)
 	}
 	got, err := pb.AnyName(wrapped.GetTypeUrl())

@@ -3,11 +3,8 @@ package file
 import (
 	"encoding/binary"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/omnideck/omnideck/lance/file/layout"
 	"github.com/omnideck/omnideck/lance/format"
-	filev2pb "github.com/omnideck/omnideck/lance/pb/filev2"
 )
 
 const (
@@ -89,48 +86,6 @@ func (f *footer) checkAligned(r layout.Range, what string) error {
 
 // maxRows is the most rows of a data file: row addresses have 32 bits for them.
 const maxRows = 1 << 32
-
-// pageMeta is a page's place and description, not yet parsed.
-type pageMeta struct {
-	rows     int64 // as the page says
-	buffers  []layout.Range
-	encoding *filev2pb.Encoding
-}
-
-// columnMeta is the metadata of a physical column.
-type columnMeta struct {
-	encoding *filev2pb.Encoding
-	pages    []pageMeta
-	buffers  []layout.Range
-	rows     int64 // sum of the pages
-}
-
-// parseColumn reads the metadata of a column.
-func (f *footer) parseColumn(block []byte) (*columnMeta, error) {
-	msg := new(filev2pb.ColumnMetadata)
-	if err := proto.Unmarshal(block, msg); err != nil {
-		return nil, format.Corruptf("column metadata is no protobuf message: %w", err)
-	}
-	c := &columnMeta{encoding: msg.GetEncoding()}
-	var err error
-	if c.buffers, err = f.ranges(msg.GetBufferOffsets(), msg.GetBufferSizes(), "a column buffer"); err != nil {
-		return nil, err
-	}
-	for _, p := range msg.GetPages() {
-		m := pageMeta{encoding: p.GetEncoding()}
-		if m.buffers, err = f.ranges(p.GetBufferOffsets(), p.GetBufferSizes(), "a page buffer"); err != nil {
-			return nil, err
-		}
-		// Below fixed-size lists of structs pages count items.
-		if p.GetLength() > maxRows<<16 || c.rows > maxRows<<16 {
-			return nil, format.Corruptf("a column of %d rows and more", p.GetLength())
-		}
-		m.rows = int64(p.GetLength())
-		c.rows += m.rows
-		c.pages = append(c.pages, m)
-	}
-	return c, nil
-}
 
 func (f *footer) ranges(offsets, sizes []uint64, what string) ([]layout.Range, error) {
 	if len(offsets) != len(sizes) {

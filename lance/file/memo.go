@@ -10,7 +10,6 @@ import (
 	"github.com/omnideck/omnideck/lance/pb"
 	enc21pb "github.com/omnideck/omnideck/lance/pb/encodings21"
 	filepb "github.com/omnideck/omnideck/lance/pb/file"
-	filev2pb "github.com/omnideck/omnideck/lance/pb/filev2"
 )
 
 // The descriptions in small files repeat byte for byte: a table of three
@@ -54,21 +53,18 @@ var (
 var plainColumn = append(append([]byte("\x0a\x1f/"), pb.ColumnEncodingName...), "\x12\x02\x0a\x00"...)
 
 // isPlain reports whether a column's description is the usual one.
-func isPlain(e *filev2pb.Encoding) bool {
-	return bytes.Equal(e.GetDirect().GetEncoding(), plainColumn)
-}
+func isPlain(d description) bool { return bytes.Equal(d, plainColumn) }
 
 // pageLayout is unwrap for the description of a page.
-func pageLayout(e *filev2pb.Encoding) (*enc21pb.PageLayout, error) {
-	key := e.GetDirect().GetEncoding()
-	if pl, ok := layouts.get(key); ok {
+func pageLayout(d description) (*enc21pb.PageLayout, error) {
+	if pl, ok := layouts.get(d); ok {
 		return pl, nil
 	}
 	pl := new(enc21pb.PageLayout)
-	if err := unwrap(e, pb.PageLayoutName, pl); err != nil {
+	if err := unwrap(d, pb.PageLayoutName, pl); err != nil {
 		return nil, err
 	}
-	layouts.put(key, pl)
+	layouts.put(d, pl)
 	return pl, nil
 }
 
