@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/omnideck/omnideck/cli"
+	_ "github.com/omnideck/omnideck/cli/firstgc" // before anything that allocates
 )
 
 func main() { os.Exit(cli.Main()) }
