@@ -35,7 +35,7 @@ func (r *Reader) Scan(ctx context.Context, cols []Column, o ScanOptions) iter.Se
 			yield(nil, err)
 			return
 		}
-		s := &scan{r: r, cols: plans, schema: schemaOf(plans), next: o.From, to: o.To, old: oldPagesCache{r: r}}
+		s := &scan{r: r, cols: plans, schema: schemaOf(plans), from: o.From, next: o.From, to: o.To, old: oldPagesCache{r: r}}
 		s.size(int64(o.BatchRows))
 		s.run(ctx, yield)
 	}
@@ -50,6 +50,7 @@ type scan struct {
 	unit   int64         // rows a unit
 	bytes  int64         // about the encoded bytes of a unit
 	memory int64         // about these and the decoded bytes
+	from   int64         // first row
 	next   int64         // first row that no unit has yet
 	to     int64         // the end
 	grown  int64         // units of the next stripe
@@ -67,6 +68,7 @@ const (
 	maxUnitBytes = 128 << 20 // of Arrow memory; more is halved
 	maxAhead     = 64
 	smallPreload = 256 << 10 // for sources where small reads cost little
+	smallScan    = 512       // rows that are decoded at once, by the caller: less than goroutines cost
 )
 
 // size decides how many rows units and batches have.
@@ -194,7 +196,11 @@ func (s *scan) start(ctx context.Context) []*unit {
 	if _, ok := s.r.src.(IntoReader); !ok && 2*s.grown*s.bytes <= s.r.opts.ReadBytes {
 		s.grown *= 2
 	}
-	s.work.Go(func() {
+	run := s.work.Go
+	if s.pre != nil && s.to-s.from <= smallScan {
+		run = func(f func()) { f() }
+	}
+	run(func() {
 		err := s.read(ctx, st, units)
 		for _, u := range units {
 			for i := range u.arrays {
@@ -202,7 +208,7 @@ func (s *scan) start(ctx context.Context) []*unit {
 					u.finish(i, nil, err)
 					continue
 				}
-				s.work.Go(func() { s.task(ctx, u, i) })
+				run(func() { s.task(ctx, u, i) })
 			}
 		}
 	})
