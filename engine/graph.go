@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/cache"
 	"github.com/omnideck/omnideck/blob/opener"
 	"github.com/omnideck/omnideck/cost"
 )
@@ -32,6 +33,7 @@ type Graph struct {
 	uri   string
 	opts  Options
 	store blob.Store
+	disk  *cache.Disk // copies of immutable objects; nil = none are kept
 	clock func() time.Time
 }
 
@@ -55,6 +57,11 @@ func Open(ctx context.Context, uri string, o Options) (*Graph, error) {
 	}
 	if g.clock == nil {
 		g.clock = time.Now
+	}
+	if !o.NoCache && g.Remote() {
+		if dir, err := cache.DefaultDir(); err == nil {
+			g.disk = cache.OpenDisk(dir, 0)
+		}
 	}
 	return g, nil
 }

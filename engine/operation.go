@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/cache"
 	"github.com/omnideck/omnideck/blob/opener"
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/lance"
@@ -19,6 +20,7 @@ import (
 // It lives as long as the call.
 type operation struct {
 	*Graph
+	store  blob.Store // the graph's, behind the copies on this machine when they are kept
 	cache  *lance.Cache
 	commit string // head that was read, for the ledger
 
@@ -45,7 +47,10 @@ type viewOnce struct {
 // do runs one operation under a meter of its own and writes its ledger line. A
 // ledger that cannot be written fails nothing.
 func do[T any](ctx context.Context, g *Graph, name string, run func(context.Context, *operation) (T, error)) (T, error) {
-	o := &operation{Graph: g, cache: lance.NewCache(0), views: map[viewKey]*viewOnce{}}
+	o := &operation{Graph: g, store: g.store, cache: lance.NewCache(0), views: map[viewKey]*viewOnce{}}
+	if g.disk != nil {
+		o.store = cache.New(g.store, cache.Options{Disk: g.disk})
+	}
 	defer o.close()
 	if g.opts.Meter != nil {
 		ctx = blob.WithMeter(ctx, g.opts.Meter)

@@ -174,12 +174,12 @@ func (e *env) newest(ctx context.Context) (ChainVersion, error) {
 // read fetches and parses one manifest. When v carries an ETag the object must
 // still be that one.
 func (e *env) read(ctx context.Context, v ChainVersion) (*Snapshot, error) {
-	o, err := e.store.Get(ctx, v.Key, blob.All)
-	if err != nil {
+	o, err := blob.GetImmutable(ctx, e.store, v.Key, blob.Attrs{Size: v.Size, ETag: v.ETag}, blob.All)
+	switch {
+	case errors.Is(err, blob.ErrChanged):
+		return nil, fmt.Errorf("manifest %s: %w since it was listed: %w", v.Key, ErrChanged, err)
+	case err != nil:
 		return nil, fmt.Errorf("reading the manifest of version %d: %w", v.Version, err)
-	}
-	if v.ETag != "" && v.ETag != o.ETag {
-		return nil, fmt.Errorf("manifest %s: %w: listed with ETag %s, read with %s", v.Key, ErrChanged, v.ETag, o.ETag)
 	}
 	m, err := format.ParseManifest(o.Data)
 	if err == nil {

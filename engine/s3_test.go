@@ -1,0 +1,175 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/cost"
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/s3lab/lab"
+)
+
+// onS3 puts a graph into the bucket of a lab, at the address where it was
+// written.
+func onS3(t *testing.T, l *lab.Lab, name string) string {
+	t.Helper()
+	for key, data := range graphFiles(t, name) {
+		path := filepath.Join(l.Path(name), filepath.FromSlash(key))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l.URI(name)
+}
+
+// Graphs in a real bucket read as the Rust engine read them, and are not moved.
+func TestGraphsOnS3ReadAsRecorded(t *testing.T) {
+	ctx := context.Background()
+	l := lab.Test(t, lab.Options{})
+	for _, name := range []string{"midlife", "maintained", "diverged", "deep"} {
+		t.Run(name, func(t *testing.T) {
+			want := record(t, name)
+			g := openAt(t, onS3(t, l, name), engine.Options{})
+			names, err := g.BranchNames(ctx)
+			if err != nil || !slices.Equal(names, want.Branches.Branches) {
+				t.Fatalf("branches %v, %v", names, err)
+			}
+			for branch, head := range want.Heads {
+				snap, err := g.Snapshot(ctx, engine.At{Branch: branch})
+				if err != nil {
+					t.Fatal(err)
+				}
+				sameJSON(t, branch+" snapshot", snap, head.Snapshot)
+				commits, err := g.Commits(ctx, branch, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sameJSON(t, branch+" commits", commits, head.Commits.Commits)
+				if rows, sum := exportHash(t, g, engine.At{Branch: branch}); rows != head.ExportRows || sum != head.ExportSHA256 {
+					t.Errorf("%s: export has %d lines, sha256 %s", branch, rows, sum)
+				}
+			}
+			info, err := g.Info(ctx, engine.At{})
+			if err != nil || !g.Remote() || len(info.Store) < 3 {
+				t.Fatalf("info %+v, %v", info, err)
+			}
+			for _, f := range info.Findings {
+				if f.ID == "M2" {
+					t.Errorf("a graph at its own address: %+v", f)
+				}
+			}
+			verified(t, g)
+		})
+	}
+}
+
+// What our meter counts is what a proxy in front of the store counts, for every
+// question of a fresh process.
+func TestS3CountsAreTheProxys(t *testing.T) {
+	ctx := context.Background()
+	l := lab.Test(t, lab.Options{Meter: true})
+	uri := onS3(t, l, "midlife")
+	for _, name := range slices.Sorted(maps.Keys(methods(nil))) {
+		g := openAt(t, uri, engine.Options{})
+		if err := l.Reset(); err != nil {
+			t.Fatal(err)
+		}
+		m := blob.NewMeter(cost.Classify)
+		var none *engine.NotFoundError
+		if err := methods(g)[name](blob.WithMeter(ctx, m)); err != nil && !errors.As(err, &none) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		proxy, err := l.Stats()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours := m.Totals()
+		if ours.Requests != proxy.Requests || ours.BytesRead != proxy.BytesRead && ours.Ops[blob.OpList] == 0 {
+			t.Errorf("%s: we count %d requests and %d bytes, the proxy %d and %d (%v, %v)", name, ours.Requests, ours.BytesRead, proxy.Requests, proxy.BytesRead, ours.Ops, proxy.Ops)
+		}
+		if gets, heads, lists := proxy.Ops["get"]+proxy.Ops["range"], proxy.Ops["head"], proxy.Ops["list"]; gets != ours.Ops[blob.OpGet] || heads != ours.Ops[blob.OpHead] || lists != ours.Ops[blob.OpList] {
+			t.Errorf("%s: we count %v, the proxy %v", name, ours.Ops, proxy.Ops)
+		}
+		g.Close()
+	}
+}
+
+// The hops that the meter counts are what a longer way to the store costs.
+func TestHopsAreTheSlopeOfTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED with -short: it waits for a slow store")
+	}
+	ctx := context.Background()
+	for _, name := range []string{"midlife", "maintained"} {
+		wall := map[time.Duration]time.Duration{}
+		hops := 0
+		for _, rtt := range []time.Duration{20 * time.Millisecond, 40 * time.Millisecond} {
+			l := lab.Test(t, lab.Options{Meter: true, RTT: rtt})
+			uri := onS3(t, l, name)
+			best := time.Hour
+			for range 3 {
+				g := openAt(t, uri, engine.Options{})
+				m := blob.NewMeter(cost.Classify)
+				start := time.Now()
+				if _, err := g.Snapshot(blob.WithMeter(ctx, m), engine.At{}); err != nil {
+					t.Fatal(err)
+				}
+				best = min(best, time.Since(start))
+				hops = m.Totals().Hops
+				g.Close()
+			}
+			wall[rtt] = best
+		}
+		slope := float64(wall[40*time.Millisecond]-wall[20*time.Millisecond]) / float64(20*time.Millisecond)
+		t.Logf("%s: %d hops, slope %.2f", name, hops, slope)
+		if slope < float64(hops)-1 || slope > float64(hops)+1 {
+			t.Errorf("%s: %d hops are counted, the slope of time is %.2f", name, hops, slope)
+		}
+	}
+}
+
+// Copies of immutable objects spare a second process their requests, and
+// --no-cache keeps none.
+func TestCopiesOfManifests(t *testing.T) {
+	dir := t.TempDir()
+	l := lab.Test(t, lab.Options{})
+	t.Setenv("XDG_CACHE_HOME", dir)
+	uri := onS3(t, l, "midlife")
+	ask := func(noCache bool) (blob.Totals, *engine.Versions) {
+		g, err := engine.Open(context.Background(), uri, engine.Options{NoCache: noCache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		m := blob.NewMeter(cost.Classify)
+		v, err := g.Versions(blob.WithMeter(context.Background(), m), "", "", engine.VersionsOptions{Details: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Totals(), v
+	}
+	plain, want := ask(true)
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("--no-cache left %v, %v", left, err)
+	}
+	first, _ := ask(false)
+	second, got := ask(false)
+	if plain.Requests != 16 || first.Requests != 16 || second.Requests != 1 {
+		t.Errorf("%d requests without copies, %d at first, %d then; want 16, 16, 1", plain.Requests, first.Requests, second.Requests)
+	}
+	for i := range want.Versions {
+		if a, b := want.Versions[i], got.Versions[i]; a.Transaction != b.Transaction || !a.CreatedAt.Equal(b.CreatedAt) || *a.Rows != *b.Rows {
+			t.Errorf("a copy tells something else: %+v and %+v", a, b)
+		}
+	}
+}
