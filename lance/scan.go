@@ -56,8 +56,8 @@ func (s *Snapshot) Scan(ctx context.Context, o ScanOptions) iter.Seq2[arrow.Reco
 	}
 }
 
-// scan is one running scan. Fragments are loaded by goroutines of their own,
-// as far ahead as memory allows, and handed out in order.
+// scan is one running scan. Fragments are loaded by workers, as far ahead as
+// memory allows, and handed out in order.
 type scan struct {
 	s      *Snapshot
 	o      ScanOptions
@@ -71,12 +71,16 @@ type scan struct {
 	skip   uint64
 	left   uint64 // rows still wanted
 	wg     sync.WaitGroup
+
+	queue   chan int // fragments that workers load
+	workers int
 }
 
 // slot is where the loaded fragment is put.
 type slot struct {
 	done   chan struct{}
 	weight int64
+	plans  []filePlan
 	ld     *loaded
 	err    error
 }
@@ -106,6 +110,7 @@ func (s *Snapshot) newScan(o ScanOptions) (*scan, error) {
 	}
 	sc.trim()
 	sc.slots = make([]slot, len(sc.frags))
+	sc.queue = make(chan int, len(sc.frags))
 	return sc, nil
 }
 
@@ -218,15 +223,29 @@ func (sc *scan) begin(ctx context.Context, i int) {
 			close(sl.done)
 			continue
 		}
-		load := func() {
-			defer close(sl.done)
-			sl.ld, sl.err = sc.load(ctx, st, plans)
-		}
+		sl.plans = plans
 		if len(sc.frags) == 1 {
-			load()
+			sc.fill(ctx, next)
 			return
 		}
-		sc.wg.Go(load)
+		sc.queue <- next
+		if sc.workers < sc.s.env.opts.Parallelism {
+			sc.workers++
+			sc.wg.Go(func() {
+				for i := range sc.queue {
+					sc.fill(ctx, i)
+				}
+			})
+		}
+	}
+}
+
+// fill loads fragment i into its slot.
+func (sc *scan) fill(ctx context.Context, i int) {
+	sl := &sc.slots[i]
+	defer close(sl.done)
+	if sl.err = ctx.Err(); sl.err == nil {
+		sl.ld, sl.err = sc.load(ctx, sc.frags[i], sl.plans)
 	}
 }
 
@@ -332,6 +351,7 @@ func (sc *scan) window(ld *loaded) span {
 
 // drain waits for what was begun and releases what nobody took.
 func (sc *scan) drain() {
+	close(sc.queue)
 	sc.wg.Wait()
 	for i := range sc.begun {
 		if ld := sc.slots[i].ld; ld != nil {
