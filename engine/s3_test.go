@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/opener"
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/internal/s3lab/lab"
@@ -138,13 +139,29 @@ func TestHopsAreTheSlopeOfTime(t *testing.T) {
 	}
 }
 
+// put writes objects through a client, so that they have an ETag.
+func put(t *testing.T, uri string, files map[string][]byte) {
+	t.Helper()
+	s, err := opener.Open(context.Background(), uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for key, data := range files {
+		if _, err := s.Put(context.Background(), key, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Copies of immutable objects spare a second process their requests, and
 // --no-cache keeps none.
 func TestCopiesOfManifests(t *testing.T) {
 	dir := t.TempDir()
 	l := lab.Test(t, lab.Options{})
 	t.Setenv("XDG_CACHE_HOME", dir)
-	uri := onS3(t, l, "midlife")
+	uri := l.URI("copies")
+	put(t, uri, graphFiles(t, "midlife"))
 	ask := func(noCache bool) (blob.Totals, *engine.Versions) {
 		g, err := engine.Open(context.Background(), uri, engine.Options{NoCache: noCache})
 		if err != nil {
