@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -146,4 +148,38 @@ func readingOf(t *testing.T, stderr string) (r cost.Reading) {
 		}
 	}
 	return r
+}
+
+// TestCtrlC: an interrupted process stops waiting for a store that does not
+// answer, says so and exits with 130.
+func TestCtrlC(t *testing.T) {
+	arrived := make(chan struct{}, 100)
+	l := lab.Test(t, lab.Options{Between: func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			arrived <- struct{}{}
+			<-r.Context().Done() // until the client is gone
+		})
+	}})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0], "info", l.URI("nothing"))
+	cmd.Args[0] = "omnideck"
+	cmd.Env = append(os.Environ(), "OMNIGRAPH_HOME="+t.TempDir())
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-arrived:
+	case <-ctx.Done():
+		t.Fatal("no request arrived")
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the exit code follows
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(stderr.String(), "interrupted") {
+		t.Errorf("exit %d, %s", code, stderr.String())
+	}
 }
