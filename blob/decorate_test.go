@@ -144,6 +144,19 @@ func TestHops(t *testing.T) {
 	blob.Begin(t.Context(), blob.Call{}).End(0, 0, nil) // counted by nobody
 }
 
+// TestCancelledIsNotFailed: a screen that was left did not find the store in
+// trouble.
+func TestCancelledIsNotFailed(t *testing.T) {
+	m := blob.NewMeter(nil)
+	ctx := blob.WithMeter(t.Context(), m)
+	for _, err := range []error{context.Canceled, blob.ErrNotExist, blob.ErrExists, blob.ErrUnavailable, context.DeadlineExceeded} {
+		blob.Begin(ctx, blob.Call{Op: blob.OpGet}).End(0, 0, &blob.OpError{Op: blob.OpGet, Err: err})
+	}
+	if tot := m.Totals(); tot.Requests != 5 || tot.Failed != 2 {
+		t.Errorf("%d requests and %d failed, want 5 and the 2 of a store in trouble", tot.Requests, tot.Failed)
+	}
+}
+
 func TestMeterKeepsTheLast(t *testing.T) {
 	m := blob.NewMeter(func(string) string { return "c" }, blob.Keep(3))
 	ctx := blob.WithMeter(t.Context(), m)

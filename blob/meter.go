@@ -47,7 +47,7 @@ type Totals struct {
 	BytesRead    int64
 	BytesWritten int64
 	Retries      int64 // calls with Attempt > 1
-	Failed       int64 // calls with Err, "does not exist" and "exists" excepted
+	Failed       int64 // calls with Err; "does not exist", "exists" and a cancelled caller excepted
 	InFlight     int
 	Ops          map[Op]int64
 	Classes      map[ClassOp]int64

@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"context"
 	"errors"
 	"maps"
 )
@@ -28,7 +29,7 @@ func (m *Meter) count(c Call) {
 	if c.Attempt > 1 {
 		t.Retries++
 	}
-	if c.Err != nil && !errors.Is(c.Err, ErrNotExist) && !errors.Is(c.Err, ErrExists) {
+	if c.Err != nil && !isAnswer(c.Err) {
 		t.Failed++
 	}
 	if m.keep <= 0 {
@@ -59,4 +60,10 @@ func (m *Meter) Calls() []Call {
 	defer m.mu.Unlock()
 	out := make([]Call, 0, len(m.calls))
 	return append(append(out, m.calls[m.next:]...), m.calls[:m.next]...)
+}
+
+// isAnswer tells the errors that are answers, or that the caller wanted, from
+// those of a store in trouble.
+func isAnswer(err error) bool {
+	return errors.Is(err, ErrNotExist) || errors.Is(err, ErrExists) || errors.Is(err, context.Canceled)
 }
