@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/omnideck/omnideck/fixtures"
+)
+
+// fixture is one dataset or data file that pylance wrote.
+type fixture struct {
+	Case    string
+	Version string
+	Kind    string
+	Rows    int
+	Dataset string                  // path of the dataset or file
+	Files   []struct{ Path string } `json:"data_files"`
+}
+
+// lanceFixtures unpacks all cases into a folder.
+func lanceFixtures(t *testing.T) (dir string, cases []fixture) {
+	t.Helper()
+	archive, err := fixtures.Shared("lance", "fixtures.tar.gz")
+	if err != nil {
+		t.Skipf("SKIPPED: %v", err)
+	}
+	files, err := fixtures.Unpack(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	writeFiles(t, dir, files)
+	paths, err := filepath.Glob(filepath.Join(dir, "*", "index.json"))
+	if err != nil || len(paths) != 1 {
+		paths = []string{filepath.Join(dir, "index.json")}
+	}
+	text, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var index struct{ Cases []fixture }
+	if err := json.Unmarshal(text, &index); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(paths[0]), index.Cases
+}
+
+// TestLanceVerbsOnEveryFixture: whatever pylance wrote can be looked at, as a
+// dataset and as loose data files, and scan and take spell rows alike.
+func TestLanceVerbsOnEveryFixture(t *testing.T) {
+	dir, cases := lanceFixtures(t)
+	if len(cases) < 100 {
+		t.Fatalf("only %d cases", len(cases))
+	}
+	for _, f := range cases {
+		paths := map[string]int{filepath.Join(dir, f.Dataset): f.Rows}
+		for _, file := range f.Files {
+			paths[filepath.Join(dir, file.Path)] = -1
+		}
+		for path, rows := range paths {
+			lanceVerbsOn(t, f.Case+"@"+f.Version, path, rows)
+		}
+	}
+}
+
+func lanceVerbsOn(t *testing.T, name, path string, rows int) {
+	t.Helper()
+	for _, verb := range []string{"info", "pages"} {
+		if r := run(t, "lance", verb, path, "--json"); r.code != exitOK || !json.Valid([]byte(r.stdout)) {
+			t.Errorf("%s: %s %s: exit %d, %s", name, verb, filepath.Base(path), r.code, r.stderr)
+		}
+	}
+	r := run(t, "lance", "scan", path, "--ndjson", "--limit", "0")
+	if r.code != exitOK {
+		t.Errorf("%s: scan %s: %s", name, filepath.Base(path), r.stderr)
+		return
+	}
+	lines := strings.SplitAfter(r.stdout, "\n")
+	lines = lines[:len(lines)-1]
+	if rows >= 0 && len(lines) != rows {
+		t.Errorf("%s: scan printed %d rows, expected %d", name, len(lines), rows)
+	}
+	for _, l := range lines {
+		if !json.Valid([]byte(l)) {
+			t.Errorf("%s: scan printed what is no JSON: %s", name, excerpt(l))
+			return
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	last := len(lines) - 1
+	r = run(t, "lance", "take", path, "--ndjson", "--row", strconv.Itoa(last)+",0,"+strconv.Itoa(last))
+	if want := lines[last] + lines[0] + lines[last]; r.code != exitOK || r.stdout != want {
+		t.Errorf("%s: take %s: exit %d, %s\n%s\nscan said\n%s", name, filepath.Base(path), r.code, r.stderr, excerpt(r.stdout), excerpt(want))
+	}
+}
