@@ -13,7 +13,9 @@
 // meter says must equal what a proxy in front of the store sees.
 //
 // Drivers: localfs (file://), memstore (mem://), gocloud (s3, gs, azblob).
-// Decorators: fault (injection), Limit (requests in flight), cache.
+// Decorators: Limit (requests in flight), ReadOnly, fault (injection), cache
+// (immutable objects, see GetImmutable). opener turns an address into a Store;
+// blobtest is the suite that all of them pass.
 package blob
 
 import (
@@ -109,7 +111,8 @@ type Properties struct {
 	// Scheme is file, mem, s3, gs or azblob.
 	Scheme string
 	// Ordered: the first LIST page holds the smallest keys, so that the newest
-	// Lance manifest is the first key of its folder. All our drivers are.
+	// Lance manifest is the first key of its folder. All our stores are, but for
+	// S3 directory buckets, whose listings are read whole and sorted.
 	Ordered bool
 	// Remote: reached over a network; opened read-only by the front ends.
 	Remote bool

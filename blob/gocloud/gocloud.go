@@ -24,7 +24,7 @@
 // # Outcome of a write
 //
 // A write whose last answer is a refusal has not happened. One that was sent
-// and got no answer, or an answer in the 500s, ends in blob.ErrAmbiguous, also
+// and got no answer, or an answer in the 500s (but "not implemented"), ends in blob.ErrAmbiguous, also
 // when a later attempt failed in another way. A create-only write that meets a
 // conditional conflict (409: another one is under way, nothing was stored) is
 // tried again a bounded number of times.

@@ -105,7 +105,7 @@ func (o *operation) answered(resp *http.Response, err error) {
 	}
 	o.status, o.header = resp.StatusCode, resp.Header
 	o.again = resp.StatusCode >= 300
-	o.unknown = o.unknown || resp.StatusCode >= 500
+	o.unknown = o.unknown || resp.StatusCode >= 500 && resp.StatusCode != http.StatusNotImplemented
 }
 
 // finish is called once the body of an answer was read or given up.

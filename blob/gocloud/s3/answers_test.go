@@ -76,6 +76,7 @@ func TestAnswersToACreate(t *testing.T) {
 		{"busy for ever", []fault{{http.MethodPut, -1, busy}}, blob.ErrUnavailable, true, "", 6},
 		{"taken", []fault{{http.MethodPut, 1, status(http.StatusPreconditionFailed, "PreconditionFailed")}}, blob.ErrExists, false, "", 1},
 		{"refused", []fault{{http.MethodPut, 1, status(http.StatusForbidden, "AccessDenied")}}, blob.ErrPermission, false, "", 1},
+		{"never heard of", []fault{{http.MethodPut, -1, status(http.StatusNotImplemented, "NotImplemented")}}, blob.ErrUnavailable, false, "", 1},
 		{"one answer lost", []fault{{http.MethodPut, 1, lose}}, blob.ErrExists, false, "new", 2}, // ours, to be read back
 		{"all answers lost", []fault{{http.MethodPut, -1, lose}}, blob.ErrAmbiguous, true, "new", 6},
 		{"lost, then refused", []fault{{http.MethodPut, 1, lose}, {http.MethodPut, 1, status(http.StatusForbidden, "AccessDenied")}},
