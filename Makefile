@@ -4,13 +4,15 @@
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/omnideck/omnideck/cli.version=$(VERSION)
+# Google's client carries a gRPC half that the bucket driver never calls: 13 MB and 3 ms at start.
+TAGS    := disable_grpc_modules
 RACE    := ./blob/... ./cost/... ./lance ./lance/file/... ./manifest/... ./branches/... ./engine/... ./tui/... ./cli/...
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .PHONY: build test race check fmt vet lint arch generate tidy clean-tree cross s3 bench fuzz goldens
 
 build: ## the binary, static, in ./omnideck
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o omnideck .
+	CGO_ENABLED=0 $(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o omnideck .
 
 test: ## every test, as the README says
 	$(GO) test ./...
@@ -44,7 +46,7 @@ clean-tree: ## generate and tidy must leave nothing behind
 cross: ## static builds for every platform; only linux is run anywhere
 	@for p in $(PLATFORMS); do \
 	  os=$${p%/*}; arch=$${p#*/}; ext=; [ $$os = windows ] && ext=.exe; \
-	  echo "build $$p"; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/omnideck-$$os-$$arch$$ext . || exit 1; \
+	  echo "build $$p"; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o dist/omnideck-$$os-$$arch$$ext . || exit 1; \
 	done
 
 s3: ## build versitygw and s3meter into ./bin and start both; ends on Ctrl-C
