@@ -1,20 +1,60 @@
-// Package engine is what can be asked of a graph: one exported method of Graph
-// is one operation, whoever asks.
+// Package engine answers questions about a graph: what a front end may know of
+// it. This release only looks.
 //
-// # Rules of the room
+// # Questions
 //
-//   - Looking writes nothing. The store is wrapped by blob.ReadOnly, and no
-//     reading method runs recovery: a pending one is a finding.
-//   - An operation has a view: it opens `__manifest` once per branch and
-//     version that it needs, and everything it answers comes from those.
-//   - It has a meter of its own, nested in what the context carries, and leaves
-//     one line in the ledger, however it ends.
-//   - What can be read is answered; what cannot is a Finding or a typed error
-//     that names the object, what was found, what was expected, what is still
-//     trustworthy and the next safe step. Damaged is never shown as empty, and
-//     an older version never as the newest.
-//   - Counts that stand in the catalogue are called recorded; only what was read
-//     is called counted.
-//   - What no data depends on is asked for side by side; the budgets of
-//     engine-semantics §8.3 are tests, and golden/trace holds every request.
+// Open makes a Graph and asks nothing. Every other method is one operation: it
+// begins cold, asks the store anew, and shares nothing with other operations but
+// copies of immutable objects. It counts its requests with a meter inside those
+// of the caller's context and leaves one line in the ledger, whose failure fails
+// nothing. Answers are plain values that the caller owns.
+//
+// # Rules
+//
+//   - Looking writes nothing: the store is wrapped so that it cannot, and no
+//     question starts a recovery. A pending recovery is a finding, and what is
+//     shown is what was published last.
+//   - Damaged is never shown as empty, and nothing older is shown in place of a
+//     damaged newest version unless it is asked for by number. An answer that had
+//     to leave something out comes with an *IncompleteError beside it, which says
+//     what is missing and what in the answer is in doubt.
+//   - Counts of tables are those that the graph recorded; only Verify compares
+//     them with rows.
+//   - A table is opened at the version and branch that the graph publishes, never
+//     at its own newest. Files that a moved graph records under its old address
+//     are read from here (decisions 17).
+//
+// # Costs, in requests of a cold process; F = fragments of `__manifest`
+//
+//	BranchNames                   2
+//	Snapshot, Commits, Log        2 + F, on a branch one more
+//	Info                          8 + F, 3 more where there are branches, 1 for each sidecar (≤ 16)
+//	Fragments                     3 + F; of `__manifest` 2
+//	Versions                      the chain's LIST pages; with Details the manifests of the window;
+//	                              with Holders the states of all branches
+//	Rows                          4 + F, and the files that the window touches
+//
+// Nothing above Rows reads row data of node and edge tables. golden/trace has
+// every request of every question on one real graph.
+//
+// # Findings
+//
+// Info says what the doctor's level 0 can see. Ids are G and the number of
+// engine-semantics §9, or of our own:
+//
+//	M1  the newest version of `__manifest`, or the one asked for, cannot be read
+//	M2  the graph stands elsewhere than it was written
+//	M3  rows of `__manifest` break a rule or are lost
+//	M4  latest_version_hint.json is stale, unreadable, or knows a higher version than there is
+//	M5  names in `_versions/` that are no versions
+//	M6  a version is missing between others: removed history
+//	M7  a branch's ref cannot be used
+//	M8  the newest version demands a feature that is not known
+//	M9  too much lies at the root to look at all of it
+//
+// # Memory
+//
+// Rows stream in batches. Export holds one table of up to 64 MiB, or the ids of
+// a larger one (see Export). Find, Neighbors and blobs scan id columns. Verify
+// with Deep holds the ids of all node tables.
 package engine
