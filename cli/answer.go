@@ -118,8 +118,9 @@ func severity(s engine.Severity) (string, theme.Role) {
 	return "ok", theme.OK
 }
 
-// findings prints what the doctor sees at a glance.
-func findings(t *out.Text, all []engine.Finding) {
+// findings prints what the doctor sees at a glance. The next step is a command
+// line that can be copied.
+func findings(t *out.Text, uri string, all []engine.Finding) {
 	for _, f := range all {
 		word, role := severity(f.Severity)
 		t.Raw(fmt.Sprintf("%s %s  %s\n", t.Paint(role, fmt.Sprintf("%-5s", word)), out.Clean(f.ID), out.Clean(f.Title)))
@@ -130,7 +131,20 @@ func findings(t *out.Text, all []engine.Finding) {
 			t.Line("      %s: %s", e.Key, e.Fact)
 		}
 		if f.Action != nil && f.Action.Verb != "" {
-			t.Line("      next: %s", strings.Join(append([]string{"omnideck", f.Action.Verb}, f.Action.Args...), " "))
+			words := append([]string{"omnideck", f.Action.Verb, quoted(uri)}, f.Action.Args...)
+			t.Line("      next: %s", strings.Join(words, " "))
 		}
 	}
+}
+
+// quoted is an address as a shell wants it.
+func quoted(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("/.:_-~+=@,%", r) && !isWord(r) }) || s == "" {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
+}
+
+func isWord(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
 }

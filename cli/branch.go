@@ -49,7 +49,7 @@ func branchDetails(ctx context.Context, c *call, g *engine.Graph) error {
 		t.Table([]out.Column{{Name: "branch"}, {Name: "version", Right: true}, {Name: "head"}, {Name: "ahead", Right: true},
 			{Name: "owned", Right: true}, {Name: "began at"}, {Name: "created"}, {Name: "needed by"}}, rows)
 		for _, b := range all {
-			findings(t, b.Findings)
+			findings(t, c.uri, b.Findings)
 		}
 	})
 }

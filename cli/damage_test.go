@@ -52,6 +52,12 @@ func TestDamagedNewestManifest(t *testing.T) {
 	if i := told(t, dir); worst(i) != engine.SeverityError {
 		t.Errorf("findings: %+v", i.Findings)
 	}
+	if out := run(t, "info", dir, "--json").must(t); !strings.Contains(out, `"rows": null`) || !strings.Contains(out, `"graph_manifest_version": null`) {
+		t.Errorf("what cannot be read is shown as if it were known:\n%s", out)
+	}
+	if out := run(t, "info", dir).must(t); strings.Contains(out, " 0 ") || !strings.Contains(out, "next: omnideck snapshot "+dir+" --at 14") {
+		t.Errorf("info says\n%s", out)
+	}
 	r := run(t, "snapshot", dir)
 	if r.code != exitError || r.stdout != "" || !strings.Contains(r.stderr, "newest readable version is 14") {
 		t.Errorf("snapshot: exit %d, stdout %q, stderr %q", r.code, r.stdout, r.stderr)

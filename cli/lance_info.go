@@ -17,21 +17,23 @@ func lanceInfoVerb() *verb {
 		name: "lance info", place: onDataset, flags: []string{"branch", "at-version"},
 		short:   "What a dataset or a data file is: version, schema, size, indexes",
 		example: "lance info demo:__manifest\nlance info ./table.lance --at 3 --json",
-		run: onLance(func(ctx context.Context, c *call, d *dataset) error {
-			if d.key != "" {
-				return lanceFileInfo(ctx, c, d)
-			}
-			s, err := d.snapshot(ctx)
-			if err != nil {
-				return err
-			}
-			i, err := describe(ctx, s)
-			if err != nil {
-				return err
-			}
-			return c.own(i, func(t *out.Text) { printDataset(t, c.uri, i) })
-		}),
+		run:     onLance(lanceInfo),
 	}
+}
+
+func lanceInfo(ctx context.Context, c *call, d *dataset) error {
+	if d.key != "" {
+		return lanceFileInfo(ctx, c, d)
+	}
+	s, err := d.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	i, err := describe(ctx, s)
+	if err != nil {
+		return err
+	}
+	return c.own(i, func(t *out.Text) { printDataset(t, c.uri, i) })
 }
 
 // datasetInfo is the document of lance info.

@@ -99,3 +99,13 @@ func lanceVerbsOn(t *testing.T, name, path string, rows int) {
 		t.Errorf("%s: take %s: exit %d, %s\n%s\nscan said\n%s", name, filepath.Base(path), r.code, r.stderr, excerpt(r.stdout), excerpt(want))
 	}
 }
+
+// TestInfoOfADataset: info tells of a plain dataset that it is one.
+func TestInfoOfADataset(t *testing.T) {
+	want := run(t, "lance", "info", demoURI+manifestTable, "--json").must(t)
+	dir, _ := unpacked(t, "midlife")
+	got := run(t, "info", filepath.Join(dir, manifestTable), "--json").must(t)
+	if !strings.Contains(got, `"kind": "lance"`) || len(strings.Split(got, "\n")) != len(strings.Split(want, "\n")) {
+		t.Errorf("info of a dataset says\n%s\nlance info says\n%s", got, want)
+	}
+}

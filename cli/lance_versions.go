@@ -23,7 +23,7 @@ func lanceVersionsVerb() *verb {
 			if c.boolean("ndjson") {
 				return lines(c, slices.Values(v.Versions))
 			}
-			return c.own(v, func(t *out.Text) { printVersions(t, v) })
+			return c.own(v, func(t *out.Text) { printVersions(t, c.uri, v) })
 		}),
 	}
 }

@@ -33,12 +33,12 @@ func versionsVerb() *verb {
 			if c.boolean("ndjson") {
 				return lines(c, slices.Values(v.Versions))
 			}
-			return c.own(v, func(t *out.Text) { printVersions(t, v) })
+			return c.own(v, func(t *out.Text) { printVersions(t, c.uri, v) })
 		}),
 	}
 }
 
-func printVersions(t *out.Text, v *engine.Versions) {
+func printVersions(t *out.Text, uri string, v *engine.Versions) {
 	head := fmt.Sprintf("%s on %s: %s, oldest %d, %s of manifests, %s", v.Table, mainOr(v.Branch), part.Plural(v.Count, "version", "versions"),
 		v.Oldest, part.Bytes(v.Bytes), part.Plural(v.ListPages, "list page", "list pages"))
 	if len(v.Versions) < v.Count {
@@ -51,7 +51,7 @@ func printVersions(t *out.Text, v *engine.Versions) {
 	}
 	t.Table([]out.Column{{Name: ""}, {Name: "version", Right: true}, {Name: "written"}, {Name: "operation"}, {Name: "rows", Right: true},
 		{Name: "fragments", Right: true}, {Name: "manifest", Right: true}, {Name: "writer"}, {Name: "held by"}}, rows)
-	findings(t, v.Findings)
+	findings(t, uri, v.Findings)
 }
 
 // versionRow marks the version that exists last (H) and the one that the graph
