@@ -32,7 +32,7 @@ func openDataset(ctx context.Context, path string, c config) (reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap, err := lance.Open(ctx, store, "", lance.OpenOptions{Cache: lance.NewCache(0), Decoders: c.threads})
+	snap, err := lance.Open(ctx, store, "", lance.OpenOptions{Decoders: c.threads})
 	if err != nil {
 		return nil, err
 	}
@@ -65,25 +65,35 @@ func (d *dataset) take(ctx context.Context, columns []string, rows []int64) (arr
 func (d *dataset) close() { d.store.Close() }
 
 // scan reads columns whole and holds all batches until the end.
-func scan(ctx context.Context, r reader, names string) (float64, error) {
-	start := time.Now()
+func scan(ctx context.Context, r reader, names string) (cost, error) {
+	start := begin()
 	var held []arrow.RecordBatch
 	rows := int64(0)
 	err := r.scan(ctx, strings.Split(names, ","), func(b arrow.RecordBatch) {
 		held = append(held, b)
 		rows += b.NumRows()
 	})
-	ms := since(start)
+	took := start.since()
 	for _, b := range held {
 		b.Release()
 	}
 	if err == nil && rows != r.numRows() {
 		err = fmt.Errorf("%d rows of %d", rows, r.numRows())
 	}
-	return ms, err
+	return took, err
 }
 
-func since(start time.Time) float64 { return float64(time.Since(start).Microseconds()) / 1e3 }
+// moment is when something began.
+type moment struct {
+	at  time.Time
+	cpu float64
+}
+
+func begin() moment { return moment{time.Now(), cpu()} }
+
+func (m moment) since() cost {
+	return cost{float64(time.Since(m.at).Microseconds()) / 1e3, cpu() - m.cpu}
+}
 
 // random is n random rows, the same as those of the other side.
 func random(seed, n int, total int64) []int64 {
@@ -96,19 +106,19 @@ func random(seed, n int, total int64) []int64 {
 }
 
 // take takes n random rows in one call, or one by one.
-func take(ctx context.Context, r reader, seed, n int, single bool) (float64, error) {
+func take(ctx context.Context, r reader, seed, n int, single bool) (cost, error) {
 	rows, columns := random(seed, n, r.numRows()), strings.Split(five, ",")
 	step := n
 	if single {
 		step = 1
 	}
-	start := time.Now()
+	start := begin()
 	for i := 0; i < n; i += step {
 		b, err := r.take(ctx, columns, rows[i:i+step])
 		if err != nil {
-			return 0, err
+			return cost{}, err
 		}
 		b.Release()
 	}
-	return since(start), nil
+	return start.since(), nil
 }

@@ -86,15 +86,16 @@ func (p *peer) ask(args ...any) (map[string]any, error) {
 	return out, json.Unmarshal(line, &out)
 }
 
-// time asks for milliseconds.
-func (p *peer) time(args ...any) (float64, error) {
+// time asks for the cost of something.
+func (p *peer) time(args ...any) (cost, error) {
 	out, err := p.ask(args...)
 	if err != nil {
-		return 0, err
+		return cost{}, err
 	}
 	ms, ok := out["ms"].(float64)
-	if !ok {
-		return 0, fmt.Errorf("no time in the answer %v", out)
+	busy, ok2 := out["cpu"].(float64)
+	if !ok || !ok2 {
+		return cost{}, fmt.Errorf("no time in the answer %v", out)
 	}
-	return ms, nil
+	return cost{ms, busy}, nil
 }

@@ -3,7 +3,7 @@
 Reads one command a line from standard input and answers one line of JSON:
 
   write PATH ROWS        a dataset in one data file, if PATH is not there yet
-  scan PATH COL[,COL]    milliseconds of one to_table
+  scan PATH COL[,COL]    milliseconds (wall and processor) of one to_table
   take PATH SEED N COLS  milliseconds of one take of N rows
   single PATH SEED N COLS  milliseconds of N takes of one row each
 """
@@ -62,11 +62,11 @@ def dataset(path):
 
 
 def timed(f):
-    start = time.perf_counter()
+    busy, start = time.process_time(), time.perf_counter()
     out = f()
-    ms = (time.perf_counter() - start) * 1e3
+    ms, busy = (time.perf_counter() - start) * 1e3, (time.process_time() - busy) * 1e3
     del out
-    return ms
+    return {"ms": ms, "cpu": busy}
 
 
 def rows_of(seed, n, total):
@@ -80,19 +80,19 @@ def rows_of(seed, n, total):
 
 def scan(path, cols):
     ds = dataset(path)
-    return {"ms": timed(lambda: ds.to_table(columns=cols.split(",")))}
+    return timed(lambda: ds.to_table(columns=cols.split(",")))
 
 
 def take(path, seed, n, cols):
     ds = dataset(path)
     rows, names = rows_of(seed, n, ds.count_rows()), cols.split(",")
-    return {"ms": timed(lambda: ds.take(rows, columns=names))}
+    return timed(lambda: ds.take(rows, columns=names))
 
 
 def single(path, seed, n, cols):
     ds = dataset(path)
     rows, names = rows_of(seed, n, ds.count_rows()), cols.split(",")
-    return {"ms": timed(lambda: [ds.take([r], columns=names) for r in rows])}
+    return timed(lambda: [ds.take([r], columns=names) for r in rows])
 
 
 for line in sys.stdin:

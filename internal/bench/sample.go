@@ -5,6 +5,9 @@ import (
 	"slices"
 )
 
+// cost is what one run took, in milliseconds.
+type cost struct{ wall, cpu float64 }
+
 // sample is measured times in milliseconds.
 type sample []float64
 

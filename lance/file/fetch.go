@@ -20,6 +20,8 @@ type block struct {
 	buf []byte
 }
 
+func (b block) end() int64 { return b.off + int64(len(b.buf)) }
+
 // cut is a part of the block.
 func (b block) cut(r layout.Range) ([]byte, bool) {
 	at := r.Off - b.off
@@ -46,12 +48,36 @@ func (s *blocks) get(rg layout.Range) ([]byte, error) {
 	if !found {
 		i--
 	}
-	if i >= 0 {
-		if p, ok := s.blocks[i].cut(rg); ok {
-			return p, nil
-		}
+	if i < 0 {
+		return s.r.held(rg)
+	}
+	if p, ok := s.blocks[i].cut(rg); ok {
+		return p, nil
+	}
+	if p, ok := s.stitch(i, rg); ok {
+		return p, nil
 	}
 	return s.r.held(rg)
+}
+
+// stitch copies a range that begins in block i from it and those that follow.
+func (s *blocks) stitch(i int, rg layout.Range) ([]byte, bool) {
+	end := i
+	for at := rg.Off; at < rg.End(); end++ {
+		if end == len(s.blocks) || s.blocks[end].off > at {
+			return nil, false
+		}
+		at = max(at, s.blocks[end].end())
+	}
+	if end <= i+1 {
+		return nil, false
+	}
+	out := make([]byte, 0, rg.Len)
+	for _, b := range s.blocks[i:end] {
+		from := rg.Off + int64(len(out)) - b.off
+		out = append(out, b.buf[from:min(int64(len(b.buf)), rg.End()-b.off)]...)
+	}
+	return out, true
 }
 
 // release gives pooled memory back. What get returned is void then.
@@ -109,10 +135,16 @@ func (r *Reader) fetch(ctx context.Context, ranges []layout.Range, pooled bool) 
 			return nil, format.Corruptf("%d bytes at %d of an object of %d", m.Len, m.Off, r.src.Size())
 		}
 	}
-	s.blocks = make([]block, len(merged))
 	var todo []pending
-	for i, m := range merged {
-		todo = r.reads(todo, s, i, m, pooled)
+	for _, m := range merged {
+		todo = r.reads(todo, s, m, pooled)
+	}
+	s.blocks = slices.Grow(s.blocks, len(todo))
+	for i, p := range todo {
+		if p.part == nil || i == 0 || &p.whole[0] != &todo[i-1].whole[0] {
+			s.blocks = append(s.blocks, block{p.rg.Off, p.whole})
+		}
+		todo[i].block = len(s.blocks) - 1
 	}
 	if err := together(ctx, len(todo), func(ctx context.Context, k int) error { return r.read(ctx, s, todo[k]) }); err != nil {
 		s.release()
@@ -121,34 +153,31 @@ func (r *Reader) fetch(ctx context.Context, ranges []layout.Range, pooled bool) 
 	return s, nil
 }
 
-// pending is one read: of a whole block, or of a part of its memory.
+// pending is one read, of at most ReadBytes. It becomes a block, or fills a
+// part of the memory of one.
 type pending struct {
-	block int
 	rg    layout.Range
-	part  []byte // nil: the answer is the block
+	block int
 	into  IntoReader
+	part  []byte // of whole; nil without into
+	whole []byte
 }
 
 // reads appends the reads of one merged range.
-func (r *Reader) reads(todo []pending, s *blocks, i int, m layout.Range, pooled bool) []pending {
+func (r *Reader) reads(todo []pending, s *blocks, m layout.Range, pooled bool) []pending {
 	into, ok := r.src.(IntoReader)
-	if !pooled || !ok {
-		into = nil
+	var whole []byte
+	if ok = ok && pooled; ok {
+		whole = fromPool(m.Len)
+		s.pooled = append(s.pooled, whole)
 	}
-	if into == nil && m.Len <= r.opts.ReadBytes {
-		return append(todo, pending{block: i, rg: m})
-	}
-	var buf []byte
-	if into != nil {
-		buf = fromPool(m.Len)
-		s.pooled = append(s.pooled, buf)
-	} else {
-		buf = make([]byte, m.Len)
-	}
-	s.blocks[i] = block{m.Off, buf}
 	for off := int64(0); off < m.Len; off += r.opts.ReadBytes {
 		n := min(r.opts.ReadBytes, m.Len-off)
-		todo = append(todo, pending{i, layout.Range{Off: m.Off + off, Len: n}, buf[off : off+n], into})
+		p := pending{rg: layout.Range{Off: m.Off + off, Len: n}}
+		if ok {
+			p.into, p.part, p.whole = into, whole[off:off+n], whole
+		}
+		todo = append(todo, p)
 	}
 	return todo
 }
@@ -159,11 +188,7 @@ func (r *Reader) read(ctx context.Context, s *blocks, p pending) error {
 		return p.into.ReadInto(ctx, p.rg.Off, p.part)
 	}
 	b, err := r.readRange(ctx, p.rg)
-	if p.part != nil {
-		copy(p.part, b)
-	} else {
-		s.blocks[p.block] = block{p.rg.Off, b}
-	}
+	s.blocks[p.block] = block{p.rg.Off, b}
 	return err
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"go.uber.org/goleak"
 )
@@ -179,12 +178,5 @@ func TestFixturesPages(t *testing.T) {
 		if layouts[l] == 0 {
 			t.Errorf("no page of layout %s: %v", l, layouts)
 		}
-	}
-}
-
-// release releases batches.
-func release(batches []arrow.RecordBatch) {
-	for _, b := range batches {
-		b.Release()
 	}
 }

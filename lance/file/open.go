@@ -159,16 +159,18 @@ func (r *Reader) hold(ctx context.Context, missing []layout.Range) error {
 	if err != nil {
 		return err
 	}
-	// The metadata go on in the tail: join them, so that they can be cut.
-	joined := r.ends[0]
-	for _, b := range got.blocks {
-		if b.off+int64(len(b.buf)) == joined.off {
-			joined = block{off: b.off, buf: append(b.buf[:len(b.buf):len(b.buf)], joined.buf...)}
+	for _, rg := range missing {
+		p, err := got.get(rg)
+		if err != nil {
+			return err
+		}
+		// The metadata go on in the tail: join them, so that they can be cut.
+		if tail := r.ends[0]; rg.End() == tail.off {
+			r.ends[0] = block{rg.Off, append(p[:len(p):len(p)], tail.buf...)}
 		} else {
-			r.ends = append(r.ends, b)
+			r.ends = append(r.ends, block{rg.Off, p})
 		}
 	}
-	r.ends[0] = joined
 	return nil
 }
 

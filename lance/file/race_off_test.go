@@ -1,0 +1,6 @@
+//go:build !race
+
+package file
+
+// underRace: the race detector makes everything slow.
+const underRace = false
