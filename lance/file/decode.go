@@ -159,6 +159,11 @@ func (a *assembly) nested(n *node, shape *nest.Shape) (arrow.ArrayData, error) {
 		}
 		children = append(children, data)
 	}
+	if n.dt.ID() == arrow.MAP {
+		if entries := children[0]; entries.NullN() != 0 || entries.Children()[0].NullN() != 0 {
+			return nil, format.Corruptf("a map with null entries or null keys, or whose keys are not in the file")
+		}
+	}
 	return array.NewData(n.dt, shape.Len, buffers, children, shape.Nulls, 0), nil
 }
 

@@ -209,6 +209,8 @@ def nulls():
         ("vector-null-items-bool", pa.list_(pa.bool_(), 3), [[None] * 3] * 2),
         ("vector-null-vectors", pa.list_(pa.list_(pa.float32(), 2), 3), [[None] * 3]),
         ("vector-vector-nulls", pa.list_(pa.list_(pa.float32(), 2), 3), [[[None, None]] * 3] * 2),
+        ("fixed-list-of-structs-of-lists", pa.list_(pa.struct([("a", L(pa.int8()))]), 2),
+         [[{"a": [1]}, {"a": None}], None, [None, {"a": [2, 3]}], [{"a": []}, {"a": [4]}]]),
         ("struct-empty", pa.struct([]), [{}] * 7),
         ("null", pa.null(), [None] * 3),
         ("list-of-null", L(pa.null()), [[None], None, []]),
