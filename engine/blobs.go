@@ -162,7 +162,7 @@ func (o *operation) external(ctx context.Context, uri string, off, n int64) ([]b
 
 // blobStat tells what a descriptor says.
 func (o *operation) blobStat(s *lance.Snapshot, e manifest.Entry, prop string, rowID uint64, b *lance.Blob) *BlobStat {
-	out := &BlobStat{Kind: blobKind(b), Size: b.Size, URI: b.URI}
+	out := &BlobStat{Kind: blobKind(b), Size: b.Size, URI: b.URI, Key: b.Object()}
 	if b.Null || b.Kind == lance.BlobExternal {
 		return out
 	}

@@ -38,12 +38,11 @@ func (o *operation) contract(ctx context.Context) (c *schema.Contract, pending b
 			var err error
 			if view, err = o.open(ctx, mainName, 0); err == nil {
 				o.commit, _ = view.State.Head("")
-				return nil
 			}
-			if _, none := err.(*NotAGraphError); none {
+			if err != nil && !sayable(err) {
 				return err
 			}
-			return nil // the contract is still worth showing, and says less
+			return nil // the contract of a damaged graph is still worth showing, and says less
 		},
 	)
 	if err != nil {
@@ -93,18 +92,21 @@ func typeOf(t *schema.Type) SchemaType {
 }
 
 // ir reads the accepted types alone, for what does not depend on the rest of
-// the contract: nil when they cannot be read. A type of it is used only where
-// its identity is that of a published table.
-func (o *operation) ir(ctx context.Context) *schema.IR {
+// the contract: nil when they are not there or cannot be understood. A type of
+// it is used only where its identity is that of a published table.
+func (o *operation) ir(ctx context.Context) (*schema.IR, error) {
 	obj, err := o.store.Get(ctx, schema.IRKey, blob.All)
-	if err != nil {
-		return nil
+	switch {
+	case isGone(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
 	}
 	ir, err := schema.ParseIR(obj.Data)
 	if err != nil {
-		return nil
+		return nil, nil // `schema show` says why
 	}
-	return ir
+	return ir, nil
 }
 
 // spellings are the types of a table's columns as the schema spells them, by

@@ -48,7 +48,7 @@ func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 // stays nil.
 func (o *operation) rowsError(ctx context.Context, err error, e manifest.Entry) error {
 	var f *lance.FragmentError
-	if ctx.Err() != nil || !errors.As(err, &f) {
+	if ctx.Err() != nil || !errors.As(err, &f) || !isDamage(f) {
 		return err
 	}
 	return &RowsLostError{Table: e.Alias, Branch: nameOf(e.Owner), Version: e.Version, Fragment: f.Fragment, Key: f.Key, Rows: f.Rows, Err: f.Err}

@@ -274,7 +274,8 @@ func rank(s engine.Severity) int {
 // Blobs are the bytes that export spells.
 func TestBlobs(t *testing.T) {
 	ctx := context.Background()
-	g := openStore(t, demo(t))
+	s := demo(t)
+	g := openStore(t, s)
 	got, null := 0, 0
 	for _, l := range parseAll(t, exportLines(t, g, engine.At{})) {
 		if l.typ != "Inspection" {
@@ -304,6 +305,9 @@ func TestBlobs(t *testing.T) {
 			t.Errorf("%s: %d bytes, want %d; %+v, %v", l.id, buf.Len(), len(want), stat, err)
 		}
 		says(t, "note", stat.Note, "Rust engine", "ETag")
+		if o, err := s.Get(ctx, stat.Key, blob.All); err != nil || !bytes.Contains(o.Data, want) {
+			t.Errorf("%s: the object %s does not hold the bytes: %v", l.id, stat.Key, err)
+		}
 	}
 	if got == 0 || null == 0 {
 		t.Errorf("%d blobs and %d nulls; want some of both", got, null)
@@ -390,52 +394,61 @@ func TestUnavailableStore(t *testing.T) {
 	}
 }
 
-// methods are all questions that can be asked of a graph.
-func methods(g *engine.Graph) map[string]func(context.Context) error {
+// questions are all that can be asked of a graph, with their answers.
+func questions(g *engine.Graph) map[string]func(context.Context) (any, error) {
 	at := engine.At{}
-	return map[string]func(context.Context) error{
-		"resolve":   func(ctx context.Context) error { _, err := g.ResolveAt(ctx, "12", ""); return err },
-		"info":      func(ctx context.Context) error { _, err := g.Info(ctx, at); return err },
-		"names":     func(ctx context.Context) error { _, err := g.BranchNames(ctx); return err },
-		"branches":  func(ctx context.Context) error { _, err := g.Branches(ctx); return err },
-		"snapshot":  func(ctx context.Context) error { _, err := g.Snapshot(ctx, at); return err },
-		"commits":   func(ctx context.Context) error { _, err := g.Commits(ctx, "", 0); return err },
-		"commit":    func(ctx context.Context) error { _, err := g.Commit(ctx, "01M8KXG5CWP06TVR9ERN3FFKFD"); return err },
-		"log":       func(ctx context.Context) error { _, err := g.Log(ctx, "", 0); return err },
-		"log all":   func(ctx context.Context) error { _, err := g.LogAll(ctx, 0); return err },
-		"schema":    func(ctx context.Context) error { _, err := g.Schema(ctx); return err },
-		"pending":   func(ctx context.Context) error { _, err := g.Pending(ctx); return err },
-		"fragments": func(ctx context.Context) error { _, err := g.Fragments(ctx, "Port", at); return err },
-		"holds":     func(ctx context.Context) error { _, err := g.Holds(ctx, "node:Port", 9); return err },
-		"find":      func(ctx context.Context) error { _, err := g.Find(ctx, "NLRTM", at); return err },
-		"export":    func(ctx context.Context) error { _, err := g.Export(ctx, discard{}, at, nil); return err },
-		"verify":    func(ctx context.Context) error { _, err := g.Verify(ctx, engine.VerifyOptions{}); return err },
-		"rows":      func(ctx context.Context) error { _, err := g.Rows(ctx, "Port", at, engine.RowsOptions{}); return err },
-		"versions": func(ctx context.Context) error {
-			_, err := g.Versions(ctx, "Port", "", engine.VersionsOptions{Details: true, Holders: true})
-			return err
+	return map[string]func(context.Context) (any, error){
+		"resolve":   func(ctx context.Context) (any, error) { return g.ResolveAt(ctx, "12", "") },
+		"info":      func(ctx context.Context) (any, error) { return g.Info(ctx, at) },
+		"names":     func(ctx context.Context) (any, error) { return g.BranchNames(ctx) },
+		"branches":  func(ctx context.Context) (any, error) { return g.Branches(ctx) },
+		"snapshot":  func(ctx context.Context) (any, error) { return g.Snapshot(ctx, at) },
+		"commits":   func(ctx context.Context) (any, error) { return g.Commits(ctx, "", 0) },
+		"commit":    func(ctx context.Context) (any, error) { return g.Commit(ctx, "01M8KXG5CWP06TVR9ERN3FFKFD") },
+		"log":       func(ctx context.Context) (any, error) { return g.Log(ctx, "", 0) },
+		"log all":   func(ctx context.Context) (any, error) { return g.LogAll(ctx, 0) },
+		"schema":    func(ctx context.Context) (any, error) { return g.Schema(ctx) },
+		"pending":   func(ctx context.Context) (any, error) { return g.Pending(ctx) },
+		"fragments": func(ctx context.Context) (any, error) { return g.Fragments(ctx, "Port", at) },
+		"holds":     func(ctx context.Context) (any, error) { return g.Holds(ctx, "node:Port", 9) },
+		"find":      func(ctx context.Context) (any, error) { return g.Find(ctx, "NLRTM", at) },
+		"verify":    func(ctx context.Context) (any, error) { return g.Verify(ctx, engine.VerifyOptions{}) },
+		"rows":      func(ctx context.Context) (any, error) { return g.Rows(ctx, "Port", at, engine.RowsOptions{}) },
+		"blob stat": func(ctx context.Context) (any, error) { return g.BlobStat(ctx, "node", "Inspection", "x", "photo", at) },
+		"export": func(ctx context.Context) (any, error) {
+			var b strings.Builder
+			_, err := g.Export(ctx, &b, at, nil)
+			return b.String(), err
 		},
-		"manifest versions": func(ctx context.Context) error {
-			_, err := g.Versions(ctx, "", "", engine.VersionsOptions{Details: true, Holders: true})
-			return err
+		"versions": func(ctx context.Context) (any, error) {
+			return g.Versions(ctx, "Port", "", engine.VersionsOptions{Details: true, Holders: true})
 		},
-		"neighbors": func(ctx context.Context) error {
-			_, err := g.Neighbors(ctx, "Port", "NLRTM", at, engine.NeighborsOptions{Depth: 2})
-			return err
+		"manifest versions": func(ctx context.Context) (any, error) {
+			return g.Versions(ctx, "", "", engine.VersionsOptions{Details: true, Holders: true})
 		},
-		"blob stat": func(ctx context.Context) error {
-			_, err := g.BlobStat(ctx, "node", "Inspection", "x", "photo", at)
-			return err
+		"neighbors": func(ctx context.Context) (any, error) {
+			return g.Neighbors(ctx, "Port", "NLRTM", at, engine.NeighborsOptions{Depth: 2})
 		},
-		"stream": func(ctx context.Context) error {
-			for _, err := range g.StreamRows(ctx, "Port", at, engine.RowsOptions{}) {
+		"stream": func(ctx context.Context) (any, error) {
+			var lines []string
+			for row, err := range g.StreamRows(ctx, "Port", at, engine.RowsOptions{}) {
 				if err != nil {
-					return err
+					return lines, err
 				}
+				lines = append(lines, string(row.Line))
 			}
-			return nil
+			return lines, nil
 		},
 	}
+}
+
+// methods are the questions without their answers.
+func methods(g *engine.Graph) map[string]func(context.Context) error {
+	out := map[string]func(context.Context) error{}
+	for name, ask := range questions(g) {
+		out[name] = func(ctx context.Context) error { _, err := ask(ctx); return err }
+	}
+	return out
 }
 
 // Many questions at once give the answers of one.

@@ -80,9 +80,11 @@ func (s *survey) readBranches(ctx context.Context) (err error) {
 	}
 	for _, name := range s.listing.Names {
 		if name != mainName {
-			// One that cannot be opened tells nothing; `branch list` says why.
-			s.sibling, _ = manifest.Peek(ctx, s.store, manifest.Options{Branch: name, Lance: s.lance()})
-			break
+			s.sibling, err = manifest.Peek(ctx, s.store, manifest.Options{Branch: name, Lance: s.lance()})
+			if sayable(err) {
+				return nil // a damaged one tells nothing; `branch list` says why
+			}
+			return err
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ func (g *Graph) Neighbors(ctx context.Context, typ, id string, at At, opts Neigh
 		var ir *schema.IR
 		var view *manifest.View
 		err := together(
-			func() error { ir = o.ir(ctx); return nil },
+			func() (err error) { ir, err = o.ir(ctx); return err },
 			func() (err error) { view, err = o.at(ctx, at); return err },
 		)
 		if err != nil {

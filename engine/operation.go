@@ -10,6 +10,7 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/cache"
 	"github.com/omnideck/omnideck/blob/opener"
+	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
@@ -20,12 +21,12 @@ import (
 // It lives as long as the call.
 type operation struct {
 	*Graph
-	store  blob.Store // the graph's, behind the copies on this machine when they are kept
-	cache  *lance.Cache
-	commit string // head that was read, for the ledger
+	store  blob.Store // the graph's, behind the cache of this operation
+	commit string     // head that was read, for the ledger
 
 	allOnce once
 	all     []branchView
+	listing *branches.Listing // that all was read from
 	allErr  error
 
 	mu     sync.Mutex
@@ -47,10 +48,7 @@ type viewOnce struct {
 // do runs one operation under a meter of its own and writes its ledger line. A
 // ledger that cannot be written fails nothing.
 func do[T any](ctx context.Context, g *Graph, name string, run func(context.Context, *operation) (T, error)) (T, error) {
-	o := &operation{Graph: g, store: g.store, cache: lance.NewCache(0), views: map[viewKey]*viewOnce{}}
-	if g.disk != nil {
-		o.store = cache.New(g.store, cache.Options{Disk: g.disk})
-	}
+	o := &operation{Graph: g, store: cache.New(g.store, cache.Options{Disk: g.disk}), views: map[viewKey]*viewOnce{}}
 	defer o.close()
 	if g.opts.Meter != nil {
 		ctx = blob.WithMeter(ctx, g.opts.Meter)
@@ -74,7 +72,7 @@ func (o *operation) close() {
 
 // lance are the options with which every dataset of this operation is opened.
 func (o *operation) lance() lance.OpenOptions {
-	lo := lance.OpenOptions{Cache: o.cache, Parallelism: o.opts.Concurrency}
+	lo := lance.OpenOptions{Parallelism: o.opts.Concurrency}
 	if o.opts.OpenExternal {
 		lo.OpenBase = o.openBase
 		lo.External = o.external

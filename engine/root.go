@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -190,6 +191,15 @@ func (p *pendingSidecar) fill(r *sidecar.Record, root string) {
 	}
 }
 
+// doubt notes on the sidecars of a branch that its history cannot be read.
+func (f *recoveryFolder) doubt(branch string, err error) {
+	for i := range f.sidecars {
+		if p := &f.sidecars[i]; p.Branch == branch {
+			p.Problem = strings.TrimPrefix(p.Problem+"; whether it was published cannot be told: "+err.Error(), "; ")
+		}
+	}
+}
+
 // settle marks the sidecars whose commit is in the history of a view.
 func settle(list []pendingSidecar, view *manifest.View) {
 	for i := range list {
@@ -222,15 +232,22 @@ func (g *Graph) Pending(ctx context.Context) ([]Pending, error) {
 		}
 		slices.Sort(names)
 		names = slices.Compact(names)
-		views := make([]*manifest.View, len(names))
-		_ = o.each(len(names), func(i int) error {
-			views[i], _ = o.open(ctx, names[i], 0) // a branch that is gone has no history to ask
+		err = o.each(len(names), func(i int) error {
+			view, err := o.open(ctx, names[i], 0)
+			var none *NotFoundError
+			switch {
+			case err == nil:
+				settle(folder.sidecars, view)
+			case errors.As(err, &none): // a branch that is gone has no history to ask
+			case sayable(err):
+				folder.doubt(names[i], err)
+			default:
+				return err
+			}
 			return nil
 		})
-		for _, v := range views {
-			if v != nil {
-				settle(folder.sidecars, v)
-			}
+		if err != nil {
+			return nil, err
 		}
 		return pendingOf(folder), ctx.Err()
 	})

@@ -24,7 +24,7 @@ func (g *Graph) Rows(ctx context.Context, table string, at At, opts RowsOptions)
 		var ir *schema.IR
 		var r *rowReader
 		err := together(
-			func() error { ir = o.ir(ctx); return nil },
+			func() (err error) { ir, err = o.ir(ctx); return err },
 			func() (err error) { r, err = o.rowReader(ctx, table, at, opts); return err },
 		)
 		if err != nil {

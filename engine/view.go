@@ -274,6 +274,7 @@ func (o *operation) readAll(ctx context.Context) ([]branchView, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.listing = listing
 	var out []branchView
 	for _, b := range refs {
 		if slices.Contains(listing.Names, b.Name) {

@@ -118,6 +118,24 @@ func (b *Blob) Read(ctx context.Context, off, n int64) ([]byte, error) {
 	return data, nil
 }
 
+// Object is the key of the object that holds the bytes: the data file, or a
+// side-car beside it. It is "" for null and external blobs, and where the
+// object can only lie outside this store.
+func (b *Blob) Object() string {
+	if b.Null || b.Kind == BlobExternal {
+		return ""
+	}
+	name := b.data.Path
+	if b.Kind != BlobInline {
+		name = file.SidecarPath(name, b.id)
+	}
+	p, _, ok, err := b.s.bases.own(b.data.Base)
+	if err != nil || !ok {
+		return ""
+	}
+	return p.dataKey(name)
+}
+
 func (b *Blob) read(ctx context.Context, off, n int64) ([]byte, error) {
 	if b.position > 1<<62 || b.Size > 1<<62 {
 		return nil, format.Corruptf("its descriptor says %d bytes at %d", b.Size, b.position)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/format"
 	"github.com/omnideck/omnideck/lance/rowid"
@@ -31,7 +32,7 @@ func (r *reading) rows(ctx context.Context) error {
 		Columns: names, WithRowAddress: true, WithVersions: true, WithDeleted: true,
 		OnDamaged: func(e *lance.FragmentError) bool {
 			r.lost = append(r.lost, e)
-			return ctx.Err() == nil
+			return ctx.Err() == nil && damaged(e)
 		},
 	})
 	for batch, err := range scan {
@@ -101,6 +102,8 @@ func (r *reading) deletions(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case errs[i] != nil && !damaged(errs[i]):
+			return errs[i]
 		case errs[i] != nil:
 			r.undecided(id, errs[i])
 		default:
@@ -108,6 +111,12 @@ func (r *reading) deletions(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// damaged tells what is wrong with the bytes, or gone, from a store that did not
+// answer: the latter ends the reading.
+func damaged(err error) bool {
+	return errors.Is(err, format.ErrCorrupt) || errors.Is(err, format.ErrUnsupported) || errors.Is(err, blob.ErrNotExist)
 }
 
 // checkHead compares the lineage with the version and branch that were opened.
