@@ -9,6 +9,9 @@ import (
 // ErrChanged: an object is not the one that the caller knows of.
 var ErrChanged = errors.New("object changed")
 
+// AnySize as the known size of an object: its name alone says which it is.
+const AnySize = -1
+
 // Immutable is implemented by stores that may answer from memory or disk when
 // the caller says which object it means.
 type Immutable interface {
@@ -19,11 +22,13 @@ type Immutable interface {
 // GetImmutable reads a range of an object that is never rewritten under its
 // name: a Lance manifest, data file, deletion file, index file or transaction.
 // known is what the caller has learned about it from a listing or from the
-// manifest that names it; a zero Size or an empty ETag is not known.
+// manifest that names it; a zero Size or an empty ETag is not known. A Size of
+// AnySize is not known either, but says that the name carries a random id and
+// so stands for one object alone.
 //
 // A store with a cache (blob/cache) may answer without a request, but only
 // with bytes of an object that agrees with everything known, and only when at
-// least the size is known. An object that turns out to be another than the
+// least the size is known or AnySize. An object that turns out to be another than the
 // known one is an error wrapping ErrChanged. The returned bytes may be shared:
 // they must not be modified.
 //

@@ -2,6 +2,7 @@ package lance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -12,22 +13,18 @@ import (
 	"github.com/omnideck/omnideck/lance/format"
 )
 
-// whole fetches a small immutable object with one GET without a range, through
-// the cache. size is the recorded one; 0 = not recorded, and not checked.
-func (e *env) whole(ctx context.Context, store blob.Store, key string, size uint64) ([]byte, error) {
+// whole fetches a small immutable object, whose name carries a random id, with
+// one GET without a range; a store with a cache may know it already. size is
+// the recorded one, blob.AnySize when none is.
+func whole(ctx context.Context, store blob.Store, key string, size int64) ([]byte, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
-	return e.opts.Cache.get(ctx, store, key, int64(size), func() ([]byte, error) {
-		o, err := store.Get(ctx, key, blob.All)
-		if err != nil {
-			return nil, err
-		}
-		if size != 0 && uint64(len(o.Data)) != size {
-			return nil, wrongSize(int64(len(o.Data)), size)
-		}
-		return o.Data, nil
-	})
+	o, err := blob.GetImmutable(ctx, store, key, blob.Attrs{Size: size}, blob.All)
+	if errors.Is(err, blob.ErrChanged) {
+		return nil, format.Corruptf("it is not as long as the manifest records: %v", err)
+	}
+	return o.Data, err
 }
 
 func wrongSize(got int64, recorded uint64) error {
@@ -80,7 +77,7 @@ func (s *Snapshot) source(ctx context.Context, store blob.Store, key string, siz
 		return nil, err
 	}
 	if size != 0 && size <= uint64(s.env.small) {
-		b, err := s.env.whole(ctx, store, key, size)
+		b, err := whole(ctx, store, key, int64(size))
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +138,7 @@ func (s *Snapshot) readDeletions(ctx context.Context, f *format.Fragment) (set *
 		if p.bare {
 			return format.Corruptf("deletion file %s belongs to a base path that is no dataset", key)
 		}
-		b, err := s.env.whole(ctx, p.store, key, 0)
+		b, err := whole(ctx, p.store, key, blob.AnySize)
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,6 @@ type OpenOptions struct {
 	Branch  string // "" or "main" = main
 	Version uint64 // 0 = latest
 
-	Cache       *Cache           // shared by the snapshots of one operation; nil = none
 	Allocator   memory.Allocator // nil = memory.DefaultAllocator
 	Parallelism int              // objects fetched side by side; 0 = 64
 	Decoders    int              // goroutines that decode one large file; 0 = GOMAXPROCS

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/cache"
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/lance"
@@ -113,8 +114,8 @@ func TestTraceScan(t *testing.T) {
 	if len(data) < 5 || len(deletions) == 0 {
 		t.Fatalf("%d data files and %d deletion files are too few for this test", len(data), len(deletions))
 	}
-	scan := func(o lance.ScanOptions, open lance.OpenOptions) func(context.Context) error {
-		open.Version, open.Allocator = snap.Version(), checked(t)
+	scan := func(store blob.Store, o lance.ScanOptions) func(context.Context) error {
+		open := lance.OpenOptions{Version: snap.Version(), Allocator: checked(t)}
 		return func(ctx context.Context) error {
 			s, err := lance.Open(context.Background(), store, root, open) // not counted
 			if err != nil {
@@ -129,17 +130,17 @@ func TestTraceScan(t *testing.T) {
 			return nil
 		}
 	}
-	traced(t, "scan", true, slices.Concat(data, deletions), scan(lance.ScanOptions{}, lance.OpenOptions{}))
-	traced(t, "scan with deleted rows", true, slices.Clone(data), scan(lance.ScanOptions{WithDeleted: true}, lance.OpenOptions{}))
-	traced(t, "row ids only", true, slices.Clone(deletions), scan(lance.ScanOptions{Columns: []string{}, WithRowID: true}, lance.OpenOptions{}))
+	traced(t, "scan", true, slices.Concat(data, deletions), scan(store, lance.ScanOptions{}))
+	traced(t, "scan with deleted rows", true, slices.Clone(data), scan(store, lance.ScanOptions{WithDeleted: true}))
+	traced(t, "row ids only", true, slices.Clone(deletions), scan(store, lance.ScanOptions{Columns: []string{}, WithRowID: true}))
 	first := snap.Fragments()[0]
 	if first.Deletion == nil {
 		t.Fatal("the first fragment has no deletion file")
 	}
-	traced(t, "one row", true, []string{data[0], "get " + root + "/" + format.DeletionPath(first.ID, first.Deletion)}, scan(lance.ScanOptions{Limit: 1}, lance.OpenOptions{}))
-	cache := lance.NewCache(0)
-	traced(t, "scan, filling a cache", true, slices.Concat(data, deletions), scan(lance.ScanOptions{}, lance.OpenOptions{Cache: cache}))
-	traced(t, "scan from the cache", true, []string{}, scan(lance.ScanOptions{}, lance.OpenOptions{Cache: cache}))
+	traced(t, "one row", true, []string{data[0], "get " + root + "/" + format.DeletionPath(first.ID, first.Deletion)}, scan(store, lance.ScanOptions{Limit: 1}))
+	remembering := cache.New(store, cache.Options{})
+	traced(t, "scan, filling a cache", true, slices.Concat(data, deletions), scan(remembering, lance.ScanOptions{}))
+	traced(t, "scan from the cache", true, []string{}, scan(remembering, lance.ScanOptions{}))
 }
 
 // TestTraceSideBySide: opening and scanning is three steps, whatever the

@@ -184,7 +184,7 @@ func TestEveryVersion(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i := 0; i < len(chain.Versions); i += step {
-					o := manifest.Options{Branch: b, Version: chain.Versions[i].Version, Lance: lance.OpenOptions{Cache: lance.NewCache(0)}}
+					o := manifest.Options{Branch: b, Version: chain.Versions[i].Version}
 					told := open(t, s, o)
 					o.ReadDeletions = true
 					read := open(t, s, o)

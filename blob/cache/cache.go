@@ -10,13 +10,13 @@
 // size and ETag where both are known. A deleted and re-created branch reuses
 // names and numbers, so a caller that knows neither is always asked about at
 // the store; one that knows only the size (a manifest records the size of a
-// data file, whose name is unique) is answered from this operation's memory,
-// never from disk.
+// data file, whose name is unique), or that the name carries a random id
+// (blob.AnySize, of deletion files), is answered from memory, never from disk.
 //
 // # Two tiers
 //
-// Memory lives as long as the Store, which is meant to be one operation, and
-// is bounded in bytes; the least recently used ranges go first. Callers that
+// Memory lives as long as the Store, which may be one operation or a whole
+// session over one graph, and is bounded in bytes; the least recently used ranges go first. Callers that
 // ask for the same range at the same time share one request, so two branches
 // that share a file cost one.
 //
@@ -118,9 +118,7 @@ func (s *Store) Stats() Stats {
 // GetImmutable reads a range of an object that is never rewritten under its
 // name; see blob.GetImmutable. The bytes are shared and must not be modified.
 func (s *Store) GetImmutable(ctx context.Context, key string, known blob.Attrs, r blob.Range) (blob.Object, error) {
-	if known.Size <= 0 {
-		known.Size = 0
-	}
+	known.Size = max(known.Size, blob.AnySize)
 	for {
 		s.mu.Lock()
 		if obj, ok := s.remembered(key, known, r); ok {
