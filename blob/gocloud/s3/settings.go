@@ -3,14 +3,20 @@ package s3
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/omnideck/omnideck/blob"
 )
@@ -25,13 +31,27 @@ type settings struct {
 	from      map[string]string // setting → source, for facts
 }
 
+// machineRole asks the cloud machine for its role, where there is such a
+// machine, once: the SDK's own patience is 14 s on a machine that has none, and
+// the answer is only that there are no credentials.
+func machineRole(env func(string) (string, bool)) *imds.Client {
+	o := imds.Options{Retryer: retry.AddWithMaxAttempts(retry.NewStandard(), 1), HTTPClient: &http.Client{Timeout: 2 * time.Second}}
+	o.Endpoint, _ = env("AWS_EC2_METADATA_SERVICE_ENDPOINT")
+	if off, _ := env("AWS_EC2_METADATA_DISABLED"); strings.EqualFold(off, "true") {
+		o.ClientEnableState = imds.ClientDisabled
+	}
+	return imds.New(o)
+}
+
 // load reads the SDK's settings, then the rest.
 func load(ctx context.Context, bucket string, opts Options) (*settings, error) {
 	env := opts.Getenv
 	if env == nil {
 		env = os.LookupEnv
 	}
-	cfg, err := config.LoadDefaultConfig(ctx)
+	cfg, err := config.LoadDefaultConfig(ctx,
+		config.WithLogger(logging.Nop{}), // the terminal is a screen; errors say what warnings would
+		config.WithEC2RoleCredentialOptions(func(o *ec2rolecreds.Options) { o.Client = machineRole(env) }))
 	if err != nil {
 		return nil, fmt.Errorf("load the AWS settings: %w", err)
 	}
