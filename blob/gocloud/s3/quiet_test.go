@@ -2,12 +2,22 @@ package s3_test
 
 import (
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"testing"
 	"time"
 
 	"github.com/omnideck/omnideck/blob/gocloud/s3"
 )
+
+// machine answers like a cloud machine that has no role to give, which is what
+// the SDK warns about.
+func machine(t *testing.T) string {
+	s := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(s.Close)
+	return s.URL
+}
 
 // TestNothingOnTheTerminal: the SDK warns on stderr when it looks for
 // credentials on a machine that has none; in the workstation that would be
@@ -19,7 +29,7 @@ func TestNothingOnTheTerminal(t *testing.T) {
 	none := t.TempDir() + "/none"
 	t.Setenv("AWS_CONFIG_FILE", none)
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", none)
-	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://127.0.0.1:1")
+	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", machine(t))
 	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 	r, w, err := os.Pipe()
 	if err != nil {
