@@ -63,6 +63,15 @@ func TestResolveAt(t *testing.T) {
 	if _, err := g.Snapshot(ctx, engine.At{Branch: "archve"}); !errors.As(err, &none) || !slices.Contains(none.Suggestions, "archive") {
 		t.Errorf("an absent branch: %v", err)
 	}
+	if _, err := g.Info(ctx, engine.At{Branch: "archve"}); !errors.As(err, &none) || none.What != "branch" {
+		t.Errorf("info of an absent branch: %v", err)
+	}
+	if _, err := g.Versions(ctx, "", "archve", engine.VersionsOptions{}); !errors.As(err, &none) || none.What != "branch" {
+		t.Errorf("versions of an absent branch: %v", err)
+	}
+	if i, err := g.Info(ctx, engine.At{Branch: "fix/ports"}); err != nil || i.Branch != "fix/ports" || i.GraphManifestVersion != 11 {
+		t.Errorf("info of a branch: %+v, %v", i, err)
+	}
 	one, err := g.Commit(ctx, c.ID)
 	if err != nil || one.ID != c.ID || one.CreatedAt != c.CreatedAt {
 		t.Errorf("commit %+v, %v", one, err)

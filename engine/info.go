@@ -99,7 +99,7 @@ func (s *survey) readManifest(ctx context.Context, at At) error {
 		return err
 	}
 	if len(s.chain.Versions) == 0 {
-		return s.explain(ctx, &lance.NotFoundError{Where: s.store.Properties().URL}, s.branch, 0)
+		return s.explain(ctx, s.noVersions(bare(s.branch)), s.branch, 0)
 	}
 	if at.Commit == "" && at.Version == 0 {
 		s.newest, s.headErr = s.openNewest(ctx)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -104,7 +103,8 @@ func (g *Graph) each(n int, f func(i int) error) error {
 	return eg.Wait()
 }
 
-// together runs parts side by side and joins their errors.
+// together runs parts side by side and returns the first error in their order
+// after all have ended.
 func together(parts ...func() error) error {
 	errs := make([]error, len(parts))
 	var wg sync.WaitGroup
@@ -112,5 +112,10 @@ func together(parts ...func() error) error {
 		wg.Go(func() { errs[i] = p() })
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

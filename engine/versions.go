@@ -108,7 +108,7 @@ func (o *operation) chainAndHolders(ctx context.Context, d chainOf, holders bool
 	}
 	if len(chain.Versions) == 0 {
 		if d.location == manifest.Folder {
-			return nil, nil, o.explain(ctx, o.noVersions(ctx, d), nameOf(d.owner), 0)
+			return nil, nil, o.explain(ctx, o.noVersions(d.owner), nameOf(d.owner), 0)
 		}
 		return nil, nil, &DamagedError{Object: treePath(d.location, d.owner), Size: -1, Hint: "the graph registers the table, but its dataset has no versions: restore it from a backup"}
 	}
@@ -119,11 +119,11 @@ func (o *operation) chainAndHolders(ctx context.Context, d chainOf, holders bool
 }
 
 // noVersions tells a branch that does not exist from a graph that does not.
-func (o *operation) noVersions(ctx context.Context, d chainOf) error {
-	if d.owner == "" {
+func (o *operation) noVersions(branch string) error {
+	if branch == "" {
 		return &lance.NotFoundError{Where: o.store.Properties().URL}
 	}
-	return &manifest.BranchNotFoundError{Branch: d.owner}
+	return &manifest.BranchNotFoundError{Branch: branch}
 }
 
 // tell describes versions, reading their manifests side by side when details
