@@ -1,6 +1,7 @@
 package file
 
 import (
+	"errors"
 	"slices"
 	"sync"
 
@@ -108,7 +109,7 @@ type page struct {
 // plan looks a column up, or makes it.
 func (r *Reader) plan(c Column) (*column, error) {
 	if c.Field == nil {
-		return nil, r.fail("", -1, format.Corruptf("a column without a field"))
+		return nil, r.fail("", -1, errors.New("a column without a field"))
 	}
 	r.mu.Lock()
 	p := r.plans[c.Field]

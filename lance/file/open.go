@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 
@@ -230,7 +231,7 @@ func (r *Reader) FileSchema() (*format.Schema, error) { return r.schema() }
 // are not to be written to.
 func (r *Reader) GlobalBuffer(ctx context.Context, i int) ([]byte, error) {
 	if i < 0 || i >= len(r.gbo) {
-		return nil, r.fail("", -1, format.Corruptf("global buffer %d of %d", i, len(r.gbo)))
+		return nil, r.fail("", -1, fmt.Errorf("global buffer %d was asked of %d", i, len(r.gbo)))
 	}
 	g := r.gbo[i]
 	if err := checkRange(g, 0, r.src.Size()-footerSize, "a global buffer"); err != nil {

@@ -2,13 +2,13 @@ package file
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/omnideck/omnideck/lance/file/layout"
-	"github.com/omnideck/omnideck/lance/format"
 )
 
 // ScanOptions say which rows to scan.
@@ -27,7 +27,7 @@ func (r *Reader) Scan(ctx context.Context, cols []Column, o ScanOptions) iter.Se
 			o.To = r.rows
 		}
 		if o.From < 0 || o.From > o.To || o.To > r.rows {
-			yield(nil, r.fail("", -1, format.Corruptf("rows %d to %d were asked of %d", o.From, o.To, r.rows)))
+			yield(nil, r.fail("", -1, fmt.Errorf("rows %d to %d were asked of %d", o.From, o.To, r.rows)))
 			return
 		}
 		plans, err := r.planAll(cols)

@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -9,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/omnideck/omnideck/lance/file/values"
-	"github.com/omnideck/omnideck/lance/format"
 )
 
 // run is a run of rows.
@@ -52,7 +52,7 @@ func (r *Reader) runs(rows []int64) (sorted []int64, runs []run, err error) {
 	sorted = rows
 	for i, row := range rows {
 		if row < 0 || row >= r.rows {
-			return nil, nil, r.fail("", -1, format.Corruptf("row %d was asked of %d", row, r.rows))
+			return nil, nil, r.fail("", -1, fmt.Errorf("row %d was asked of %d", row, r.rows))
 		}
 		if i > 0 && row <= rows[i-1] && len(sorted) == len(rows) {
 			sorted = nil
