@@ -55,7 +55,7 @@ var flagTable = map[string]flagSpec{
 	"in":          {kind: kindBool, usage: "follow edges from destination to source"},
 	"depth":       {kind: kindInt, usage: "edges to follow from the first node", def: 1, try: "2"},
 	"graph":       {kind: kindBool, usage: "draw the commit graph of all branches"},
-	"deep":        {kind: kindBool, usage: "also read every row and every data file"},
+	"deep":        {kind: kindBool, usage: "also read every old manifest and decode every value"},
 	"details":     {kind: kindBool, usage: "also say where each branch began, what it owns and who needs it"},
 	"out-file":    {kind: kindString, usage: "write the bytes to this file instead of stdout", name: "out"},
 	"version":     {kind: kindBool, usage: "print the version"},

@@ -14,7 +14,7 @@ func verifyVerb() *verb {
 	return &verb{
 		name: "verify", group: "judge", flags: []string{"branch", "deep"},
 		short:   "Check that everything that the graph names is there and fits together",
-		long:    "Check that everything that the graph names is there and fits together: files and their lengths, row counts,\ndeletions, row ids, refs, lineage. --deep also reads rows. Exits with 3 when something is wrong. Changes nothing.",
+		long:    "Check that everything that the graph names is there and fits together: files and their lengths, row counts,\ndeletions, row ids, refs, lineage. --deep also reads every\nold manifest and decodes every value. Exits with 3 when something is wrong. Changes nothing.",
 		example: "verify demo:\nverify demo: --deep --json",
 		run: reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
 			v, err := g.Verify(ctx, engine.VerifyOptions{Deep: c.boolean("deep"), Branch: at.Branch})

@@ -112,7 +112,7 @@ func (v *verifier) snapshot(ctx context.Context, s *lance.Snapshot, table, branc
 		if p.Severity == "info" || p.ID == "base-path" {
 			continue // a moved graph reads right from where it is: a finding of `info`, not damage
 		}
-		v.add(Problem{ID: p.ID, Table: table, Branch: branch, Version: s.Version(), Key: p.Key, Found: p.Found, Expected: p.Expected, RowsAffected: p.RowsAffected})
+		v.add(Problem{ID: p.ID, Table: table, Branch: branch, Version: p.Version, Key: p.Key, Found: p.Found, Expected: p.Expected, RowsAffected: p.RowsAffected})
 	}
 	return nil
 }

@@ -14,15 +14,15 @@ import (
 // VerifyOptions say how far Verify looks. By itself it reads no file of the
 // version: it asks whether they are there and of the recorded length.
 type VerifyOptions struct {
-	Deep bool // also open every data file and read every deletion file
-	Refs bool // also judge the chain of versions, the branches and the tags
+	Deep bool // also read every deletion file and decode every value of every data file
+	Refs bool // also judge the chain of versions, the branches and the tags; with Deep, read every manifest of all
 }
 
 // Problem is one thing that is wrong, or worth saying.
 type Problem struct {
-	// ID says what was checked: file-missing, file-size, file-damaged, rows,
-	// deletions, row-ids, row-versions, flags, fragment-ids, fragment-files,
-	// file-version, fields, index, base-path; and the ids of chain and ref
+	// ID says what was checked: file-missing, file-size, rows,
+	// text, deletions, row-ids, row-versions, flags, fragment-ids, fragment-files,
+	// file-version, fields, index, base-path, version-unreadable; and the ids of chain and ref
 	// findings.
 	ID           string
 	Severity     string // error, warn, info
@@ -54,14 +54,15 @@ type checker struct {
 	s *Snapshot
 	o VerifyOptions
 
-	mu  sync.Mutex // guards out while files are checked side by side
-	out Report
+	mu     sync.Mutex // guards the rest while files are checked side by side
+	out    Report
+	broken map[uint64]bool // fragments of which something cannot be read
 }
 
 // Verify checks a snapshot against the objects that it names. What is wrong
 // with the dataset is in the report; an error says that checking itself failed.
 func Verify(ctx context.Context, s *Snapshot, o VerifyOptions) (*Report, error) {
-	c := &checker{s: s, o: o}
+	c := &checker{s: s, o: o, broken: map[uint64]bool{}}
 	c.out.Fragments = len(s.frags)
 	c.out.Rows, _ = s.CountRows()
 	c.manifest()
@@ -72,7 +73,7 @@ func Verify(ctx context.Context, s *Snapshot, o VerifyOptions) (*Report, error) 
 		}
 	}
 	c.indexes()
-	for _, step := range []func(context.Context) error{c.files, c.uniqueRowIDs, c.refs} {
+	for _, step := range []func(context.Context) error{c.files, c.values, c.uniqueRowIDs, c.refs} {
 		if err := step(ctx); err != nil {
 			return nil, c.fail(err)
 		}
@@ -202,6 +203,9 @@ func (c *checker) refs(ctx context.Context) error {
 	names := make([]string, len(list.Branches))
 	for i, b := range list.Branches {
 		names[i] = b.Name
+	}
+	if err := c.chains(ctx, names); err != nil {
+		return err
 	}
 	left, err := refs.Leftovers(ctx, e.store, e.root, names)
 	for _, l := range left {

@@ -228,5 +228,8 @@ func (c *checker) read(ctx context.Context, f *format.Fragment, id, key string, 
 	}
 	p.Found = err.Error()
 	c.add(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.broken[f.ID] = true
 	return nil
 }
