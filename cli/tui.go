@@ -68,7 +68,7 @@ func lately(ledger *cost.Ledger) ([]screen.Recent, error) {
 // only.
 func (c *call) engineOptions(uri string) (engine.Options, error) {
 	o := engine.Options{
-		Meter: c.meter, Concurrency: c.integer("concurrency"), Clock: c.env.Now, NoCache: c.boolean("no-cache"), ReadOnly: true,
+		Meter: c.meter, Concurrency: c.integer("concurrency"), Clock: c.env.Now, NoCache: c.boolean("no-cache"),
 	}
 	if uri == demoURI {
 		store, err := demoStore()

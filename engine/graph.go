@@ -18,7 +18,6 @@ type Options struct {
 	Concurrency  int              // requests in flight; 0 = 64
 	Clock        func() time.Time // nil = time.Now
 	NoCache      bool             // no persistent cache of immutable objects
-	ReadOnly     bool             // whatever it says, the store is wrapped by blob.ReadOnly: this engine only looks
 	OpenExternal bool             // allow reads outside the root: recorded base paths, external blobs
 }
 
@@ -28,12 +27,15 @@ const defaultConcurrency = 64
 // Graph is an opened graph. Safe for concurrent use. Every exported method
 // with a context is one operation: it has a meter of its own, inside those
 // that the context carries, and leaves one line in the ledger. Looking writes
-// nothing to the store.
+// nothing to the store. A Graph remembers immutable objects that it has read
+// (blob/cache): a second question asks the store what is newest and reads only
+// what is new. Verify remembers nothing from before.
 type Graph struct {
 	uri   string
 	opts  Options
-	store blob.Store
-	disk  *cache.Disk // copies of immutable objects; nil = none are kept
+	store blob.Store   // read-only, at most Concurrency requests at once
+	disk  *cache.Disk  // copies of immutable objects; nil = none are kept
+	seen  *cache.Store // store, behind the memory of this session
 	clock func() time.Time
 }
 
@@ -41,19 +43,20 @@ type Graph struct {
 // that an address without a graph is an error of the first question, not of
 // Open.
 func Open(ctx context.Context, uri string, o Options) (*Graph, error) {
-	store := o.Store
-	if store == nil {
-		var err error
-		if store, err = opener.Open(ctx, uri); err != nil {
-			return nil, err
-		}
-	}
 	if o.Concurrency <= 0 {
 		o.Concurrency = defaultConcurrency
 	}
-	g := &Graph{uri: uri, opts: o, store: blob.Limit(blob.ReadOnly(store), o.Concurrency), clock: o.Clock}
+	g := &Graph{uri: uri, opts: o, clock: o.Clock}
+	if o.Store != nil {
+		g.store = blob.Limit(blob.ReadOnly(o.Store), o.Concurrency)
+	} else {
+		var err error
+		if g.store, err = opener.Open(ctx, uri, opener.ReadOnly(), opener.InFlight(o.Concurrency)); err != nil {
+			return nil, err
+		}
+	}
 	if g.uri == "" {
-		g.uri = store.Properties().URL
+		g.uri = g.store.Properties().URL
 	}
 	if g.clock == nil {
 		g.clock = time.Now
@@ -63,6 +66,7 @@ func Open(ctx context.Context, uri string, o Options) (*Graph, error) {
 			g.disk = cache.OpenDisk(dir, 0)
 		}
 	}
+	g.seen = cache.New(g.store, cache.Options{Disk: g.disk})
 	return g, nil
 }
 

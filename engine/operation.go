@@ -7,7 +7,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/omnideck/omnideck/blob"
-	"github.com/omnideck/omnideck/blob/cache"
 	"github.com/omnideck/omnideck/blob/opener"
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/cost"
@@ -16,11 +15,10 @@ import (
 )
 
 // operation is what one call of an exported method shares between its parts:
-// a cache of immutable objects and the views of `__manifest` that it opened.
-// It lives as long as the call.
+// the views of `__manifest` that it opened. It lives as long as the call.
 type operation struct {
 	*Graph
-	store  blob.Store // the graph's, behind the cache of this operation
+	store  blob.Store // the graph's, behind a cache of immutable objects
 	commit string     // head that was read, for the ledger
 
 	allOnce once
@@ -47,7 +45,7 @@ type viewOnce struct {
 // do runs one operation under a meter of its own and writes its ledger line. A
 // ledger that cannot be written fails nothing.
 func do[T any](ctx context.Context, g *Graph, name string, run func(context.Context, *operation) (T, error)) (T, error) {
-	o := &operation{Graph: g, store: cache.New(g.store, cache.Options{Disk: g.disk}), views: map[viewKey]*viewOnce{}}
+	o := &operation{Graph: g, store: g.seen, views: map[viewKey]*viewOnce{}}
 	defer o.close()
 	if g.opts.Meter != nil {
 		ctx = blob.WithMeter(ctx, g.opts.Meter)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/omnideck/omnideck/blob/cache"
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
@@ -26,6 +27,7 @@ import (
 // What is found is a Problem; errors are left for a store that does not answer.
 func (g *Graph) Verify(ctx context.Context, opts VerifyOptions) (*Verification, error) {
 	return do(ctx, g, "verify", func(ctx context.Context, o *operation) (*Verification, error) {
+		o.store = cache.New(g.store, cache.Options{}) // what was read before is not what is there now
 		v := &verifier{operation: o, opts: opts, out: Verification{Problems: []Problem{}}}
 		views, err := v.branches(ctx)
 		if err != nil {

@@ -16,7 +16,6 @@ type Options struct {
 // Open makes a workspace over the real engine. It makes the store and asks it
 // nothing.
 func Open(ctx context.Context, uri string, o Options) (Workspace, error) {
-	o.Engine.ReadOnly = true
 	if o.Ledger != nil {
 		o.Engine.Ledger = o.Ledger
 	}
