@@ -79,6 +79,14 @@ func snapshotOf(v *manifest.View) *Snapshot {
 	return out
 }
 
+// orNil is a nil error for a nil pointer.
+func orNil(e *IncompleteError) error {
+	if e == nil {
+		return nil
+	}
+	return e
+}
+
 // incomplete is the error of an answer that had to leave something out; nil
 // when nothing was.
 func incomplete(what string, v *manifest.View) error {

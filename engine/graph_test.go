@@ -489,3 +489,86 @@ func TestManyAtOnce(t *testing.T) {
 	wg.Wait()
 	verified(t, g)
 }
+
+// A merge base is held at what its snapshot shows.
+func TestMergeBasesAreHeld(t *testing.T) {
+	ctx := context.Background()
+	for _, name := range []string{"midlife", "diverged"} {
+		g := openFiles(t, graphFiles(t, name))
+		names, err := g.BranchNames(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, branch := range names {
+			if branch == "main" {
+				continue
+			}
+			base := mergeBase(t, g, branch)
+			for table, d := range snapshotAt(t, g, base) {
+				owner := "main"
+				if d.NativeBranch != nil {
+					owner = *d.NativeBranch
+				}
+				vs, err := g.Versions(ctx, table, owner, engine.VersionsOptions{Holders: true})
+				if err != nil || vs.Branch != owner {
+					t.Fatalf("%s on %s: %+v, %v", table, owner, vs, err)
+				}
+				held := slices.ContainsFunc(vs.Versions, func(v engine.Version) bool {
+					return v.Version == d.Version && slices.Contains(v.HeldBy, engine.Holder{Kind: "merge_base", Name: branch + " and main"})
+				})
+				if !held {
+					t.Errorf("%s: version %d of %s is the merge base of %s (%s) and not held: %+v", name, d.Version, table, branch, base.ID, vs.Versions)
+				}
+			}
+		}
+		verified(t, g)
+	}
+}
+
+// mergeBase is the best common ancestor of a branch and main, found by hand:
+// the one with the least sum of distances.
+func mergeBase(t *testing.T, g *engine.Graph, branch string) engine.Commit {
+	t.Helper()
+	all, err := g.LogAll(context.Background(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byID := map[string]engine.Commit{}
+	for _, e := range all {
+		byID[e.ID] = e.Commit
+	}
+	distances := func(branch string) map[string]int {
+		commits, err := g.Commits(context.Background(), branch, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, frontier := map[string]int{}, []string{commits[0].ID}
+		for d := 0; len(frontier) > 0; d++ {
+			var next []string
+			for _, id := range frontier {
+				if _, seen := out[id]; seen {
+					continue
+				}
+				out[id] = d
+				for _, p := range []*string{byID[id].Parent, byID[id].MergedParent} {
+					if p != nil {
+						next = append(next, *p)
+					}
+				}
+			}
+			frontier = next
+		}
+		return out
+	}
+	a, b := distances("main"), distances(branch)
+	best, least := engine.Commit{}, 1<<30
+	for id, d := range a {
+		if e, ok := b[id]; ok && (d+e < least || d+e == least && byID[id].ManifestVersion > best.ManifestVersion) {
+			best, least = byID[id], d+e
+		}
+	}
+	if best.ID == "" {
+		t.Fatalf("%s and main share nothing", branch)
+	}
+	return best
+}

@@ -38,29 +38,25 @@ func (h holdings) of(version uint64) []Holder {
 
 // holdings finds what holds the versions of a chain: branches that are
 // published from it or were forked from it, tags, merge bases of every branch
-// with main, and recovery records. A branch that cannot be read may hold any of
-// them: that is an error, not silence.
-func (o *operation) holdings(ctx context.Context, d chainOf) (holdings, error) {
+// with main, and recovery records. A branch that cannot be read, or not whole,
+// may hold any of them: that is said by unknown, not passed over in silence.
+func (o *operation) holdings(ctx context.Context, d chainOf) (held holdings, unknown *IncompleteError, err error) {
 	var (
-		held   = holdings{}
 		all    []branchView
 		forks  []fork
 		tags   []tag
 		folder *recoveryFolder
 	)
-	err := together(
+	held = holdings{}
+	err = together(
 		func() (err error) { all, err = o.allViews(ctx); return err },
 		func() (err error) { forks, tags, err = o.datasetRefs(ctx, d.location); return err },
 		func() (err error) { folder, err = o.sidecars(ctx, 0); return err },
 	)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for _, b := range all {
-		if b.err != nil {
-			return nil, fmt.Errorf("telling what holds versions of %s: branch %s cannot be read and may need any of them: %w", d.table, b.Name, b.err)
-		}
-	}
+	all, unknown = readable(all, d.table)
 	for _, f := range forks {
 		if f.parent == d.owner {
 			held.add(f.version, f.kind(all), f.name)
@@ -81,7 +77,27 @@ func (o *operation) holdings(ctx context.Context, d chainOf) (holdings, error) {
 			}
 		}
 	}
-	return held, nil
+	return held, unknown, nil
+}
+
+// readable leaves out the branches that cannot be read, and says of which it is
+// unknown what they hold; nil when all were read whole.
+func readable(all []branchView, table string) (whole []branchView, unknown *IncompleteError) {
+	var missing []string
+	for _, b := range all {
+		if b.err != nil {
+			missing = append(missing, fmt.Sprintf("branch %s cannot be read and may need any of them: %v", b.Name, b.err))
+			continue
+		}
+		whole = append(whole, b)
+		if e, ok := incomplete("", b.view).(*IncompleteError); ok {
+			missing = append(missing, fmt.Sprintf("branch %s cannot be read whole and may need any of them: %s", b.Name, e.Problems[0]))
+		}
+	}
+	if len(missing) == 0 {
+		return whole, nil
+	}
+	return whole, &IncompleteError{What: "list of what holds versions of " + table, Problems: missing}
 }
 
 // ahead begins to read the states of all branches, which holdings will need;
@@ -115,23 +131,24 @@ func holdPublished(held holdings, d chainOf, all []branchView) {
 }
 
 // holdMergeBases adds what a merge of any branch with main would read as the
-// base.
+// base. What the base published is told by the branch that it was made on, whose
+// version numbers are its own; a branch that is gone left its rows with those
+// that were forked from it.
 func holdMergeBases(held holdings, d chainOf, all []branchView) {
 	var lists [][]manifest.Commit
-	var trunk *manifest.View
+	views := map[string]*manifest.View{}
 	for _, b := range all {
 		lists = append(lists, b.view.Commits)
-		if b.Name == mainName {
-			trunk = b.view
-		}
+		views[b.view.Branch] = b.view
 	}
+	trunk := views[""]
 	if trunk == nil {
 		return
 	}
 	dag := branches.NewGraph(lists...)
 	head, _ := trunk.State.Head("")
 	for _, b := range all {
-		if b.Name == mainName {
+		if b.view == trunk {
 			continue
 		}
 		other, _ := b.view.State.Head(b.Name)
@@ -146,7 +163,11 @@ func holdMergeBases(held holdings, d chainOf, all []branchView) {
 			}
 			continue
 		}
-		if version, owner := publishedAt(b.view, d.identity, base.ManifestVersion); owner == d.owner {
+		made := views[base.Branch]
+		if made == nil {
+			made = b.view
+		}
+		if version, owner := publishedAt(made, d.identity, base.ManifestVersion); owner == d.owner {
 			held.add(version, "merge_base", name)
 		}
 	}
@@ -169,7 +190,8 @@ func publishedAt(v *manifest.View, id manifest.Identity, at uint64) (version uin
 
 // Holds says whether a version of a table (or of `__manifest`) must stay, and
 // why. The version is looked for on main's chain of the dataset, then on those
-// of its branches.
+// of its branches. An *IncompleteError comes beside what could be read of it:
+// then nothing is called deletable.
 func (g *Graph) Holds(ctx context.Context, table string, version uint64) (*Holds, error) {
 	return do(ctx, g, "holds", func(ctx context.Context, o *operation) (*Holds, error) {
 		defer o.ahead(ctx)()
@@ -183,7 +205,7 @@ func (g *Graph) Holds(ctx context.Context, table string, version uint64) (*Holds
 			return nil, err
 		}
 		d.owner = on
-		_, held, err := o.chainAndHolders(ctx, d, true)
+		_, held, unknown, err := o.chainAndHolders(ctx, d, true)
 		if err != nil {
 			return nil, err
 		}
@@ -195,7 +217,11 @@ func (g *Graph) Holds(ctx context.Context, table string, version uint64) (*Holds
 				why = append(why, strings.TrimSpace(strings.ReplaceAll(h.Kind, "_", " ")+" "+h.Name))
 			}
 			out.Reason = where + " is held by " + strings.Join(why, ", ")
-			return out, nil
+			return out, orNil(unknown)
+		}
+		if unknown != nil {
+			out.Reason = "it is unknown what holds " + where + ": nothing that could be read does"
+			return out, unknown
 		}
 		out.Deletable = true
 		out.Reason = where + " is held by nothing: only time travel to commits that published it needs it"

@@ -14,7 +14,9 @@ import (
 // branch is published from another branch's dataset: it is that chain which is
 // told, and Branch says which. All manifests are listed; with Details those of
 // the newest Limit are read, with Holders it is said why each of them must
-// stay, which reads the state of every branch. No rows of tables are read.
+// stay, which reads the state of every branch. No rows of tables are read. An
+// *IncompleteError comes beside it when a branch that may hold versions cannot
+// be read.
 func (g *Graph) Versions(ctx context.Context, table, branch string, opts VersionsOptions) (*Versions, error) {
 	return do(ctx, g, "versions", func(ctx context.Context, o *operation) (*Versions, error) {
 		if opts.Holders {
@@ -24,7 +26,7 @@ func (g *Graph) Versions(ctx context.Context, table, branch string, opts Version
 		if err != nil {
 			return nil, err
 		}
-		chain, held, err := o.chainAndHolders(ctx, d, opts.Holders)
+		chain, held, unknown, err := o.chainAndHolders(ctx, d, opts.Holders)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +52,7 @@ func (g *Graph) Versions(ctx context.Context, table, branch string, opts Version
 		for i := range out.Versions {
 			out.Versions[i].HeldBy = held.of(out.Versions[i].Version)
 		}
-		return out, nil
+		return out, orNil(unknown)
 	})
 }
 
@@ -86,36 +88,32 @@ func (o *operation) findChain(ctx context.Context, table, branch string) (chainO
 }
 
 // chainAndHolders lists the versions and, when asked, what holds them.
-func (o *operation) chainAndHolders(ctx context.Context, d chainOf, holders bool) (*lance.Chain, holdings, error) {
-	var (
-		chain *lance.Chain
-		held  holdings
-	)
-	err := together(
+func (o *operation) chainAndHolders(ctx context.Context, d chainOf, holders bool) (chain *lance.Chain, held holdings, unknown *IncompleteError, err error) {
+	err = together(
 		func() (err error) {
 			chain, err = lance.Versions(ctx, o.store, d.location, lance.ListOptions{Branch: d.owner})
 			return err
 		},
 		func() (err error) {
 			if holders {
-				held, err = o.holdings(ctx, d)
+				held, unknown, err = o.holdings(ctx, d)
 			}
 			return err
 		},
 	)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if len(chain.Versions) == 0 {
 		if d.location == manifest.Folder {
-			return nil, nil, o.explain(ctx, o.noVersions(d.owner), nameOf(d.owner), 0)
+			return nil, nil, nil, o.explain(ctx, o.noVersions(d.owner), nameOf(d.owner), 0)
 		}
-		return nil, nil, &DamagedError{Object: treePath(d.location, d.owner), Size: -1, Hint: "the graph registers the table, but its dataset has no versions: restore it from a backup"}
+		return nil, nil, nil, &DamagedError{Object: treePath(d.location, d.owner), Size: -1, Hint: "the graph registers the table, but its dataset has no versions: restore it from a backup"}
 	}
 	if holders {
 		held.add(chain.Versions[0].Version, "head", nameOf(d.owner))
 	}
-	return chain, held, nil
+	return chain, held, unknown, nil
 }
 
 // noVersions tells a branch that does not exist from a graph that does not.
