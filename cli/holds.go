@@ -23,19 +23,22 @@ func holdsVerb() *verb {
 				return usagef("%q is no version: give a number from 1", c.args[1])
 			}
 			h, err := g.Holds(ctx, table, version)
-			if err != nil {
+			if err != nil && (h == nil || !partial(err)) {
 				return err
 			}
-			return c.own(h, func(t *out.Text) {
+			return also(c.own(h, func(t *out.Text) {
 				word := "no"
-				if h.Deletable {
+				switch {
+				case h.Deletable:
 					word = "yes"
+				case len(h.HeldBy) == 0:
+					word = "unknown"
 				}
 				t.Pairs([2]string{"table", h.Table}, [2]string{"version", decimal(h.Version)}, [2]string{"deletable", word}, [2]string{"because", h.Reason})
 				for _, x := range h.HeldBy {
 					t.Line("held by %s", holderText(x))
 				}
-			})
+			}), err)
 		}),
 	}
 }

@@ -20,7 +20,7 @@ func lanceVerifyVerb() *verb {
 			if err != nil {
 				return err
 			}
-			r, err := lance.Verify(ctx, s, lance.VerifyOptions{Deep: c.boolean("deep"), Refs: true})
+			r, err := lance.Verify(ctx, s, lance.VerifyOptions{Deep: c.boolean("deep"), Refs: true, Chains: true})
 			if err != nil {
 				return err
 			}

@@ -27,13 +27,13 @@ func versionsVerb() *verb {
 				}
 			}
 			v, err := g.Versions(ctx, table, at.Branch, engine.VersionsOptions{Limit: c.integer("limit"), Details: true, Holders: true})
-			if err != nil {
+			if err != nil && (v == nil || !partial(err)) {
 				return err
 			}
 			if c.boolean("ndjson") {
-				return lines(c, slices.Values(v.Versions))
+				return also(lines(c, slices.Values(v.Versions)), err)
 			}
-			return c.own(v, func(t *out.Text) { printVersions(t, c.uri, v) })
+			return also(c.own(v, func(t *out.Text) { printVersions(t, c.uri, v) }), err)
 		}),
 	}
 }

@@ -222,6 +222,18 @@ func TestLostManifestFragment(t *testing.T) {
 	}
 	wantProblem(t, g, "manifest-fragment", last)
 	verifyOthers(t, g, "archive")
+
+	// What the rows that are gone would hold is unknown: nothing is called
+	// deletable, what is known to be held still is.
+	if h, err := g.Holds(ctx, "node:Port", 3); !errors.As(err, &part) || h == nil || h.Deletable || len(h.HeldBy) > 0 {
+		t.Errorf("version 3 of Port: %+v, %v", h, err)
+	}
+	if h, err := g.Holds(ctx, "node:Port", 9); !errors.As(err, &part) || h == nil || h.Deletable || len(h.HeldBy) == 0 {
+		t.Errorf("version 9 of Port: %+v, %v", h, err)
+	}
+	if v, err := g.Versions(ctx, "node:Port", "", engine.VersionsOptions{Holders: true}); !errors.As(err, &part) || v == nil || len(v.Versions) != 11 {
+		t.Errorf("versions of Port: %+v, %v", v, err)
+	}
 }
 
 // A schema file is missing: tables and history read as before.

@@ -96,7 +96,7 @@ func difference(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 // snapshot verifies one version of a dataset by itself, with refs also the
 // dataset's chain, branches and tags.
 func (v *verifier) snapshot(ctx context.Context, s *lance.Snapshot, table, branch string, refs bool) error {
-	r, err := lance.Verify(ctx, s, lance.VerifyOptions{Deep: v.opts.Deep, Refs: refs})
+	r, err := lance.Verify(ctx, s, lance.VerifyOptions{Deep: v.opts.Deep, Refs: refs, Chains: v.opts.Branch == ""})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,11 @@ import (
 // version: it asks whether they are there and of the recorded length.
 type VerifyOptions struct {
 	Deep bool // also read every deletion file and decode every value of every data file
-	Refs bool // also judge the chain of versions, the branches and the tags; with Deep, read every manifest of all
+	Refs bool // also judge the chain of versions, the branches and the tags
+
+	// Chains, with Refs and Deep, also reads every manifest of main and of all
+	// branches, those that are newer than the version too.
+	Chains bool
 }
 
 // Problem is one thing that is wrong, or worth saying.

@@ -9,12 +9,12 @@ import (
 	"github.com/omnideck/omnideck/lance/format"
 )
 
-// chains reads, with Deep, every manifest of main and of all branches: an old
+// chains reads every manifest of main and of all branches: an old
 // version that cannot be opened any more is lost to time travel, which no
 // reader of the newest one notices. A version that a cleanup removes meanwhile
 // is no loss.
 func (c *checker) chains(ctx context.Context, names []string) error {
-	if !c.o.Deep {
+	if !c.o.Deep || !c.o.Chains {
 		return nil
 	}
 	e := c.s.env
@@ -36,7 +36,7 @@ func (c *checker) chains(ctx context.Context, names []string) error {
 				return err
 			}
 			c.add(Problem{ID: "version-unreadable", Version: v.Version, Key: v.Key, Found: err.Error(),
-				Expected: fmt.Sprintf("a manifest of version %d that can be read; newer versions do not need it", v.Version)})
+				Expected: fmt.Sprintf("a manifest of version %d that can be read; no other version needs it", v.Version)})
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ func demoTable(t *testing.T, text string) (files map[string][]byte, key string) 
 func deepProblems(t *testing.T, files map[string][]byte) []lance.Problem {
 	t.Helper()
 	s := open(t, inMemory(t, "deep", files), "", lance.OpenOptions{})
-	rep, err := lance.Verify(t.Context(), s, lance.VerifyOptions{Deep: true, Refs: true})
+	rep, err := lance.Verify(t.Context(), s, lance.VerifyOptions{Deep: true, Refs: true, Chains: true})
 	if err != nil {
 		t.Fatal(err)
 	}
