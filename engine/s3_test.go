@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,38 +106,50 @@ func TestS3CountsAreTheProxys(t *testing.T) {
 	}
 }
 
-// The hops that the meter counts are what a longer way to the store costs.
+// The hops that the meter counts are what a longer way to the store costs. A
+// busy machine adds to wall time, never takes from it: the least of several
+// runs counts, and there are more of them until the two agree.
 func TestHopsAreTheSlopeOfTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED with -short: it waits for a slow store")
 	}
-	ctx := context.Background()
+	rtts := []time.Duration{20 * time.Millisecond, 40 * time.Millisecond}
 	for _, name := range []string{"midlife", "maintained"} {
-		wall := map[time.Duration]time.Duration{}
-		hops := 0
-		for _, rtt := range []time.Duration{20 * time.Millisecond, 40 * time.Millisecond} {
-			l := lab.Test(t, lab.Options{Meter: true, RTT: rtt})
-			uri := onS3(t, l, name)
-			best := time.Hour
-			for range 3 {
-				g := openAt(t, uri, engine.Options{})
-				m := blob.NewMeter(cost.Classify)
-				start := time.Now()
-				if _, err := g.Snapshot(blob.WithMeter(ctx, m), engine.At{}); err != nil {
-					t.Fatal(err)
+		wall := []time.Duration{time.Hour, time.Hour}
+		const passes = 6
+		for pass := 1; ; pass++ {
+			hops := 0
+			for i, rtt := range rtts {
+				uri := onS3(t, lab.Test(t, lab.Options{Meter: true, RTT: rtt}), name)
+				for range 5 {
+					var took time.Duration
+					took, hops = timedSnapshot(t, uri)
+					wall[i] = min(wall[i], took)
 				}
-				best = min(best, time.Since(start))
-				hops = m.Totals().Hops
-				g.Close()
 			}
-			wall[rtt] = best
-		}
-		slope := float64(wall[40*time.Millisecond]-wall[20*time.Millisecond]) / float64(20*time.Millisecond)
-		t.Logf("%s: %d hops, slope %.2f", name, hops, slope)
-		if slope < float64(hops)-1 || slope > float64(hops)+1 {
-			t.Errorf("%s: %d hops are counted, the slope of time is %.2f", name, hops, slope)
+			slope := float64(wall[1]-wall[0]) / float64(rtts[1]-rtts[0])
+			if math.Abs(slope-float64(hops)) <= 1 {
+				t.Logf("%s: %d hops, slope %.2f after %d passes", name, hops, slope, pass)
+				break
+			}
+			if pass == passes {
+				t.Errorf("%s: %d hops are counted, the slope of time is %.2f in the best of %d passes", name, hops, slope, passes)
+				break
+			}
 		}
 	}
+}
+
+func timedSnapshot(t *testing.T, uri string) (took time.Duration, hops int) {
+	t.Helper()
+	g := openAt(t, uri, engine.Options{NoCache: true})
+	defer g.Close()
+	m := blob.NewMeter(cost.Classify)
+	start := time.Now()
+	if _, err := g.Snapshot(blob.WithMeter(context.Background(), m), engine.At{}); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(start), m.Totals().Hops
 }
 
 // put writes objects through a client, so that they have an ETag.

@@ -15,10 +15,11 @@
 //
 // # Two tiers
 //
-// Memory lives as long as the Store, which may be one operation or a whole
-// session over one graph, and is bounded in bytes; the least recently used ranges go first. Callers that
+// Memory lives as long as the Store, a session over one graph, and is bounded
+// in bytes; the least recently used ranges go first. Callers that
 // ask for the same range at the same time share one request, so two branches
-// that share a file cost one.
+// that share a file cost one. Each operation of a session reads through a view
+// of its own (see Operation).
 //
 // Disk (see Disk) outlives the process. It is asked and filled only for remote
 // stores and only when size and a strong ETag are known.
@@ -52,7 +53,11 @@ type Store struct {
 	disk *Disk
 	url  string
 
+	session *Store // of which this is one operation; nil
+	since   uint64 // age of the session when the operation began
+
 	mu      sync.Mutex
+	age     uint64 // segments remembered so far
 	objects map[string]*object
 	ranges  *list.List // of *segment, most recently used first
 	bytes   int64
@@ -76,6 +81,7 @@ type segment struct {
 	key  string
 	off  int64
 	data []byte
+	age  uint64
 }
 
 type flightKey struct {
@@ -106,6 +112,32 @@ func New(s blob.Store, opts Options) *Store {
 	}
 }
 
+// Operation is the store as one operation sees it: it answers from what s
+// remembered before the operation began and from what the operation itself has
+// read, which s remembers too, for operations that begin later. Operations that
+// run side by side do not share requests, so that what each one is charged
+// does not depend on which came first.
+func (s *Store) Operation() *Store {
+	o := New(s.Store, Options{Bytes: s.max, Disk: s.disk})
+	o.session = s
+	s.mu.Lock()
+	o.since = s.age
+	s.mu.Unlock()
+	return o
+}
+
+// recall looks a range up in memory, then in what the session remembered
+// before this operation began.
+func (s *Store) recall(key string, known blob.Attrs, r blob.Range) (blob.Object, bool) {
+	obj, ok := s.remembered(key, known, r, s.age)
+	if ok || s.session == nil {
+		return obj, ok
+	}
+	s.session.mu.Lock()
+	defer s.session.mu.Unlock()
+	return s.session.remembered(key, known, r, s.since)
+}
+
 // Stats returns the counts so far.
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
@@ -121,7 +153,7 @@ func (s *Store) GetImmutable(ctx context.Context, key string, known blob.Attrs, 
 	known.Size = max(known.Size, blob.AnySize)
 	for {
 		s.mu.Lock()
-		if obj, ok := s.remembered(key, known, r); ok {
+		if obj, ok := s.recall(key, known, r); ok {
 			s.stats.Memory++
 			s.mu.Unlock()
 			return obj, nil
@@ -170,6 +202,11 @@ func (s *Store) fly(ctx context.Context, k flightKey, f *flight, known blob.Attr
 			s.remember(k.key, f.obj, k.r)
 		}
 		s.mu.Unlock()
+		if f.err == nil && s.session != nil {
+			s.session.mu.Lock()
+			s.session.remember(k.key, f.obj, k.r)
+			s.session.mu.Unlock()
+		}
 		close(f.done)
 	}()
 	f.err = errors.New("the read panicked") // replaced below
@@ -195,8 +232,8 @@ func (s *Store) fly(ctx context.Context, k flightKey, f *flight, known blob.Attr
 	}
 }
 
-// remembered looks a range up in memory.
-func (s *Store) remembered(key string, known blob.Attrs, r blob.Range) (blob.Object, bool) {
+// remembered looks a range up among what was remembered up to an age.
+func (s *Store) remembered(key string, known blob.Attrs, r blob.Range, age uint64) (blob.Object, bool) {
 	o := s.objects[key]
 	if o == nil || known.Size == 0 || blob.CheckKnown(o.attrs, known) != nil {
 		return blob.Object{}, false
@@ -207,7 +244,7 @@ func (s *Store) remembered(key string, known blob.Attrs, r blob.Range) (blob.Obj
 	}
 	for _, e := range o.segments {
 		g := e.Value.(*segment)
-		if g.off <= from && to <= g.off+int64(len(g.data)) {
+		if g.age <= age && g.off <= from && to <= g.off+int64(len(g.data)) {
 			s.ranges.MoveToFront(e)
 			lo, hi := from-g.off, to-g.off
 			return blob.Object{Data: g.data[lo:hi:hi], Attrs: o.attrs}, true
@@ -237,7 +274,13 @@ func (s *Store) remember(key string, obj blob.Object, r blob.Range) {
 		o = &object{attrs: obj.Attrs}
 		s.objects[key] = o
 	}
-	o.segments = append(o.segments, s.ranges.PushFront(&segment{key, from, obj.Data}))
+	for _, e := range o.segments {
+		if g := e.Value.(*segment); g.off <= from && to <= g.off+int64(len(g.data)) {
+			return // another operation read it meanwhile
+		}
+	}
+	s.age++
+	o.segments = append(o.segments, s.ranges.PushFront(&segment{key, from, obj.Data, s.age}))
 	s.bytes += int64(len(obj.Data))
 	for s.bytes > s.max {
 		s.forget(s.ranges.Back())

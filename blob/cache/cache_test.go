@@ -313,3 +313,37 @@ func TestDiskIsBounded(t *testing.T) {
 		tester{t, cache.New(inner, cache.Options{Disk: disk})}.read("huge", huge, blob.All, string(make([]byte, bound/8+1)), 1)
 	}
 }
+
+// TestOperations: an operation is answered from what was read before it began;
+// what another one reads beside it is charged to both.
+func TestOperations(t *testing.T) {
+	inner := mem(t)
+	a, err := inner.Put(t.Context(), "data/x", []byte("value"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := cache.New(inner, cache.Options{})
+	read := func(s *cache.Store) int64 {
+		m := blob.NewMeter(nil)
+		o, err := s.GetImmutable(blob.WithMeter(t.Context(), m), "data/x", blob.Attrs{Size: a.Size}, blob.All)
+		if err != nil || string(o.Data) != "value" {
+			t.Fatalf("%q, %v", o.Data, err)
+		}
+		return m.Totals().Requests
+	}
+	first, beside := session.Operation(), session.Operation()
+	for i, step := range []struct {
+		op   *cache.Store
+		want int64
+	}{{first, 1}, {first, 0}, {beside, 1}, {beside, 0}, {session, 0}} {
+		if got := read(step.op); got != step.want {
+			t.Errorf("step %d cost %d requests, want %d", i, got, step.want)
+		}
+	}
+	if got := read(session.Operation()); got != 0 {
+		t.Errorf("an operation that began afterwards cost %d requests, want none", got)
+	}
+	if b := session.Stats().Bytes; b != a.Size {
+		t.Errorf("the session holds %d bytes of one object of %d", b, a.Size)
+	}
+}
