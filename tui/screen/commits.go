@@ -79,10 +79,10 @@ const firstCommits = 500
 func (s *Session) AskHistory(e *Env, limit int) Request {
 	return s.History.ask(e, func(ctx context.Context, ws workspace.Workspace) (*History, error) {
 		entries, err := ws.History(ctx, limit)
-		if err != nil {
+		if err != nil && !incomplete(err) {
 			return nil, err
 		}
-		return NewHistory(entries, limit), nil
+		return NewHistory(entries, limit), err
 	})
 }
 

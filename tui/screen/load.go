@@ -2,9 +2,12 @@ package screen
 
 import (
 	"context"
+	"errors"
+	"reflect"
 	"strings"
 	"time"
 
+	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
 	"github.com/omnideck/omnideck/tui/workspace"
@@ -18,7 +21,8 @@ type Pane interface {
 	Since() time.Time
 	// Loaded is when the data that is shown came; zero when there is none.
 	Loaded() time.Time
-	// Problem is why the last question failed.
+	// Problem is why the last question failed, or what is missing from its
+	// answer when that is an *engine.IncompleteError.
 	Problem() error
 	// Settle takes an answer. It says false, and changes nothing, when the
 	// answer is not the one that is waited for.
@@ -63,10 +67,22 @@ func (l *Load[T]) Settle(target string, gen uint64, data any, err error, now tim
 		return false
 	}
 	l.busy, l.err = false, err
-	if err == nil {
+	if err == nil || incomplete(err) && data != nil && !nilPointer(data) {
 		l.data, l.at = data.(T), now
 	}
 	return true
+}
+
+// incomplete says that an error came beside an answer which was really read,
+// but may not be all there is.
+func incomplete(err error) bool {
+	var e *engine.IncompleteError
+	return errors.As(err, &e)
+}
+
+func nilPointer(data any) bool {
+	v := reflect.ValueOf(data)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // Abandon implements Pane.
@@ -126,6 +142,9 @@ func stateOf(e *Env, p Pane) []part.Span {
 		if p.Loaded().IsZero() {
 			return []part.Span{part.R(theme.Bad, " "+e.Theme.Glyph.Bad+" failed")}
 		}
+		if incomplete(p.Problem()) {
+			return []part.Span{part.R(theme.Bad, " "+e.Theme.Glyph.Bad+" incomplete "+part.Ago(e.Now, p.Loaded()))}
+		}
 		return []part.Span{part.R(theme.Warn, " "+e.Theme.Glyph.Warn+" stale "+part.Ago(e.Now, p.Loaded()))}
 	}
 	if p.Loaded().IsZero() {
@@ -170,7 +189,9 @@ func problem(e *Env, p Pane, w int) []string {
 		}
 		out = append(out, part.Line(t, w, part.R(theme.Bad, lead), part.S(l)))
 	}
-	if !p.Loaded().IsZero() {
+	if !p.Loaded().IsZero() && incomplete(p.Problem()) {
+		hint += "; below is what could be read"
+	} else if !p.Loaded().IsZero() {
 		hint += "; below is what was read " + part.Ago(e.Now, p.Loaded()) + " ago"
 		if part.Ago(e.Now, p.Loaded()) == "now" {
 			hint = "r reads it again; below is what was read just before"

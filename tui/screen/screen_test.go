@@ -85,6 +85,14 @@ func TestAnswersAreTakenOnlyWhenWaitedFor(t *testing.T) {
 	if v, ok := l.Get(); v != 7 || !ok || l.Problem() == nil {
 		t.Errorf("after a failure the data is %d, %v, the problem %v: the last good data stays", v, ok, l.Problem())
 	}
+	fifth := l.ask(e, run)
+	l.Settle(fifth.Target, fifth.Gen, 3, &engine.IncompleteError{What: "list", Problems: []string{"a file is gone"}}, e.Now)
+	if v, ok := l.Get(); v != 3 || !ok || l.Problem() == nil {
+		t.Errorf("beside an answer that is not complete the data is %d, %v, the problem %v: what could be read is shown", v, ok, l.Problem())
+	}
+	if got := title(e, 60, "list", "", &l); !strings.Contains(got, "incomplete") {
+		t.Errorf("the pane says %q of itself", got)
+	}
 	l.reset()
 	if _, ok := l.Get(); ok || !l.wanted() {
 		t.Error("a forgotten pane still has data or is not asked for again")
