@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/omnideck/omnideck/blob"
 )
@@ -138,6 +139,9 @@ func (w *walk) next() (blob.Entry, bool, error) {
 			}
 		default:
 			any, err := w.store.anyFile(key)
+			if errors.Is(err, fs.ErrPermission) {
+				any, err = true, nil // there is something; who asks for it is told
+			}
 			if err != nil {
 				return blob.Entry{}, false, err
 			}
@@ -224,8 +228,8 @@ func (s *Store) classify(folder, path string, e fs.DirEntry) (name, bool, error)
 	mode := e.Type()
 	if mode&fs.ModeSymlink != 0 {
 		target, err := os.Stat(filepath.Join(path, n.text))
-		if isNotExist(err) {
-			return n, false, nil // a link to nothing
+		if isNotExist(err) || errors.Is(err, syscall.ELOOP) {
+			return n, false, nil // a link to nothing, or to itself
 		}
 		if err != nil {
 			return n, false, at(folder+n.text, err)

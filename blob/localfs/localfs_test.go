@@ -285,6 +285,9 @@ func TestWhatIsNoObject(t *testing.T) {
 	if err := os.Symlink("/dev/zero", filepath.Join(root, "device")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink("itself", filepath.Join(root, "itself")); err != nil {
+		t.Fatal(err)
+	}
 	s := open(t, root)
 	for _, k := range []string{"pipe", "dangling", "device"} {
 		if _, err := s.Get(t.Context(), k, blob.All); !errors.Is(err, blob.ErrNotExist) {
@@ -298,6 +301,32 @@ func TestWhatIsNoObject(t *testing.T) {
 		if got := keys(t, s, blob.ListOptions{Prefix: prefix, Recursive: true}); got != "" {
 			t.Errorf("listed %s below %q", got, prefix)
 		}
+	}
+}
+
+// TestFolderOfAnother: a folder that may not be looked into, as lost+found at
+// the top of a disk, does not hide its neighbours.
+func TestFolderOfAnother(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("SKIPPED: root may look into every folder; run the test as another user")
+	}
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "lost+found"), 0o000); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, root)
+	if _, err := s.Put(t.Context(), "nodes/x", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := keys(t, s, blob.ListOptions{}); got != "lost+found nodes" {
+		t.Errorf("listed %s", got)
+	}
+	var last error
+	for _, err := range s.List(t.Context(), blob.ListOptions{Prefix: "lost+found/"}) {
+		last = err
+	}
+	if !errors.Is(last, blob.ErrPermission) {
+		t.Errorf("inside: %v", last)
 	}
 }
 

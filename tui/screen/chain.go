@@ -209,7 +209,7 @@ func (c *chain) grid(e *Env, v *engine.Versions, rows []engine.Version) part.Tab
 			r := rows[i]
 			return []part.Span{
 				c.gutter(e, v, r), part.S(part.Count(r.Version)), part.R(theme.Muted, part.Ago(e.Now, r.CreatedAt)), operation(e, r),
-				rowsCell(r), changeCell(rows, i), fragmentsCell(e, rows, i), part.R(theme.Muted, part.Bytes(r.ManifestBytes)), heldCell(r.HeldBy, g),
+				rowsCell(r), changeCell(rows, i), fragmentsCell(e, rows, i), part.R(theme.Muted, part.Bytes(r.ManifestBytes)), heldCell(r.HeldBy, !incomplete(c.list.Problem()), g),
 			}
 		},
 	}
@@ -290,7 +290,11 @@ func holderWord(h engine.Holder) string {
 	return strings.TrimSpace(strings.ReplaceAll(h.Kind, "_", " ") + " " + h.Name)
 }
 
-func heldCell(held []engine.Holder, g theme.Glyphs) part.Span {
+// heldCell says what holds a version; all says that every holder is known.
+func heldCell(held []engine.Holder, all bool, g theme.Glyphs) part.Span {
+	if len(held) == 0 && !all {
+		return part.R(theme.Warn, "unknown")
+	}
 	if len(held) == 0 {
 		return part.R(theme.Muted, "nothing")
 	}
@@ -319,7 +323,11 @@ func (c *chain) versionDoc(d *part.Doc, v *engine.Versions, rows []engine.Versio
 	if r.Problem != "" {
 		d.FactRole("problem", theme.Bad, r.Problem)
 	}
-	if len(r.HeldBy) == 0 {
+	switch {
+	case len(r.HeldBy) > 0:
+	case incomplete(c.list.Problem()):
+		d.FactRole("held by", theme.Warn, "unknown: what may hold it cannot be read whole")
+	default:
 		d.Fact("held by", "nothing: a cleanup may remove it")
 	}
 	for n, h := range r.HeldBy {
