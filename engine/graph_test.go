@@ -333,4 +333,3 @@ func TestBlobs(t *testing.T) {
 	}
 	verified(t, g)
 }
-
