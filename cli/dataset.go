@@ -11,6 +11,7 @@ import (
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/file"
 	"github.com/omnideck/omnideck/lance/format"
+	"github.com/omnideck/omnideck/lance/refs"
 )
 
 // dataset is the Lance dataset or the loose data file that a verb names.
@@ -45,7 +46,7 @@ func (d *dataset) find(ctx context.Context) error {
 		return d.findFile(ctx, d.root)
 	}
 	parent, base := splitLast(d.c.uri)
-	if strings.Contains(base, ".") {
+	if strings.Contains(base, ".") && base != "." && base != ".." {
 		store, err := opener.Open(ctx, parent)
 		if err != nil {
 			return fmt.Errorf("open %s: %w", parent, err)
@@ -68,7 +69,7 @@ func (d *dataset) find(ctx context.Context) error {
 
 // findFile looks whether there is an object of that key.
 func (d *dataset) findFile(ctx context.Context, key string) error {
-	if !strings.Contains(key, ".") {
+	if !strings.Contains(key, ".") || key == "." || key == ".." {
 		return nil
 	}
 	a, err := d.store.Head(ctx, key)
@@ -103,8 +104,17 @@ func (d *dataset) snapshot(ctx context.Context) (*lance.Snapshot, error) {
 	if d.key != "" {
 		return nil, usagef("%s is one data file, and `omnideck %s` needs a dataset", d.c.uri, d.c.verb.name)
 	}
-	s, err := lance.Open(ctx, d.store, d.root, d.options())
+	o := d.options()
+	s, err := lance.Open(ctx, d.store, d.root, o)
 	if err != nil {
+		return nil, fmt.Errorf("open the dataset %s: %w", d.c.uri, err)
+	}
+	if s.Branch() == "" {
+		return s, nil
+	}
+	if _, err := refs.ReadBranch(ctx, d.store, d.root, s.Branch()); errors.Is(err, blob.ErrNotExist) {
+		return nil, fmt.Errorf("open the dataset %s: no ref names the branch %q: what lies in %s was left behind when it was deleted, or before it was made; `omnideck lance verify %s` lists such leftovers", d.c.uri, s.Branch(), format.BranchDir(s.Branch()), d.c.uri)
+	} else if err != nil && !errors.Is(err, format.ErrCorrupt) {
 		return nil, fmt.Errorf("open the dataset %s: %w", d.c.uri, err)
 	}
 	return s, nil

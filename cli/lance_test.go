@@ -109,3 +109,41 @@ func TestInfoOfADataset(t *testing.T) {
 		t.Errorf("info of a dataset says\n%s\nlance info says\n%s", got, want)
 	}
 }
+
+// TestDatasetWhereOneStands: a dataset is found under every name of its folder.
+func TestDatasetWhereOneStands(t *testing.T) {
+	dir := t.TempDir()
+	files, err := fixtures.Graph(fixtures.Demo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, dir, files)
+	table := filepath.Join(dir, "nodes", "0000000000000004-000000000000002a")
+	want := run(t, "lance", "scan", table, "--json").must(t)
+	t.Chdir(filepath.Join(table, "data"))
+	for _, path := range []string{"..", "../", "../data/.."} {
+		if got := run(t, "lance", "scan", path, "--json").must(t); !strings.Contains(got, `"rows"`) || len(got) < len(want)/2 {
+			t.Errorf("scan %s: %s", path, got)
+		}
+	}
+}
+
+// TestBranchWithoutRef: the folder that a deleted branch leaves behind is not
+// passed off as the branch.
+func TestBranchWithoutRef(t *testing.T) {
+	dir := t.TempDir()
+	files, err := fixtures.Graph(fixtures.Demo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, dir, files)
+	table := filepath.Join(dir, "nodes", "0000000000000004-000000000000002a")
+	run(t, "lance", "scan", table, "--branch", "fix/ports").must(t)
+	if err := os.Remove(filepath.Join(table, "_refs", "branches", "fix%2Fports.json")); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, "lance", "scan", table, "--branch", "fix/ports")
+	if r.code != exitError || r.stdout != "" || !strings.Contains(r.stderr, "no ref names the branch") || !strings.Contains(r.stderr, "tree/fix/ports") {
+		t.Errorf("exit %d, %s%s", r.code, r.stdout, r.stderr)
+	}
+}
