@@ -40,6 +40,9 @@ func read(files map[string]File, keyOf func(string) string) *candidate {
 		for _, text := range ir.Check() {
 			add(c.irKey, RuleSound, text)
 		}
+		if text := undeclared(string(c.source), ir); c.hasSource && text != "" {
+			add(keyOf(SourceKey), RuleSource, text)
+		}
 	}
 	if data, problem = readable(files, c.stateKey); problem != nil {
 		c.problems = append(c.problems, *problem)

@@ -247,6 +247,10 @@ func TestLoadJudges(t *testing.T) {
 		"no source":          {map[string]File{SourceKey: missing}, examplePublished, RuleMissing, SourceKey, true, true},
 		"source unreadable":  {map[string]File{SourceKey: denied}, examplePublished, RuleUnreadable, SourceKey, true, true},
 		"source not text":    {map[string]File{SourceKey: {Data: []byte{0xff}}}, examplePublished, RuleSyntax, SourceKey, true, true},
+		"source spelled":     {map[string]File{SourceKey: {Data: []byte("nodePerson{name:String @check(name, \"^(\\\"|https://)\") @key /* node */ age:I32?} edge\nKnows:Person->Person{since : Date?}")}}, examplePublished, "", "", true, false},
+		"source empty":       {map[string]File{SourceKey: {}}, examplePublished, RuleSource, SourceKey, true, true},
+		"source cut":         {map[string]File{SourceKey: {Data: []byte(exampleSource[:len(exampleSource)/2])}}, examplePublished, RuleSource, SourceKey, true, true},
+		"source commented":   {map[string]File{SourceKey: {Data: []byte("// " + strings.ReplaceAll(exampleSource, "\n", "\n// "))}}, examplePublished, RuleSource, SourceKey, true, true},
 		"no marker":          {map[string]File{StateKey: missing}, examplePublished, RuleMissing, StateKey, true, true},
 		"no marker, unknown": {map[string]File{StateKey: missing}, Published{}, RuleMissing, StateKey, false, false},
 		"marker cut":         {map[string]File{StateKey: {Data: []byte(exampleMarker[:40])}}, examplePublished, RuleSyntax, StateKey, true, true},
@@ -400,7 +404,7 @@ func TestByteFlips(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(example), []byte(exampleMarker))
 	f.Fuzz(func(t *testing.T, ir, marker []byte) {
-		c := Load(map[string]File{SourceKey: {}, IRKey: {Data: ir}, StateKey: {Data: marker}}, Published{})
+		c := Load(map[string]File{SourceKey: {Data: []byte(exampleSource)}, IRKey: {Data: ir}, StateKey: {Data: marker}}, Published{})
 		if c.IR == nil {
 			return
 		}
