@@ -176,6 +176,9 @@ func (c *checker) elsewhere(ctx context.Context, w *wanted) bool {
 }
 
 func (c *checker) size(key string, w *wanted, got int64) {
+	if got == 0 && w.size == 0 && !w.index {
+		c.add(Problem{ID: "file-size", Key: key, Found: "0 bytes", Expected: "a file: no length is recorded, and none of its kind is empty", RowsAffected: w.rows})
+	}
 	if w.size != 0 && uint64(got) != w.size {
 		c.add(Problem{ID: "file-size", Key: key, Found: fmt.Sprintf("%d bytes", got), Expected: fmt.Sprintf("%d bytes", w.size), RowsAffected: w.rows})
 	}

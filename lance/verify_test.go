@@ -98,3 +98,25 @@ func TestVerifyReadsChain(t *testing.T) {
 		}
 	}
 }
+
+// TestVerifyEmptyDeletions: of a deletion file no length is recorded; an empty
+// one is found all the same, by a look that reads nothing.
+func TestVerifyEmptyDeletions(t *testing.T) {
+	files, _ := demoTable(t, "Singapore")
+	deletions := open(t, inMemory(t, "whole", files), "", lance.OpenOptions{}).Manifest().Fragments[0].Deletion
+	if deletions == nil {
+		t.Fatal("the demo graph's ports lost their deletion file")
+	}
+	victim := ""
+	for k := range files {
+		if strings.HasPrefix(k, "_deletions/0-10-") {
+			victim = k
+		}
+	}
+	damaged := maps.Clone(files)
+	damaged[victim] = nil
+	rep, err := lance.Verify(t.Context(), open(t, inMemory(t, "empty", damaged), "", lance.OpenOptions{}), lance.VerifyOptions{})
+	if err != nil || len(rep.Problems) != 1 || rep.Problems[0].ID != "file-size" || rep.Problems[0].Key != victim || rep.Problems[0].RowsAffected == 0 {
+		t.Errorf("%s empty: %+v, %v", victim, rep, err)
+	}
+}
