@@ -108,7 +108,7 @@ func (x *exporter) run(ctx context.Context, tables []manifest.Entry) error {
 		cancel()
 		wg.Wait()
 		for _, c := range ready {
-			if c != nil && len(c) > 0 {
+			if len(c) > 0 {
 				(<-c).release()
 			}
 		}

@@ -128,7 +128,7 @@ func TestCells(t *testing.T) {
 	 {"s":"","l":[],"f":0.1,"b":false,"d":-1,"t":-1,"v":[3,4],"n":18446744073709551615,"ld":[0,null]},
 	 {"s":"null","l":["a\"b",null,""],"f":1e30,"b":true,"d":2147483647,"t":1709200800500,"v":[0,0],"n":0,"ld":[]},
 	 {}]`
-	batch, _, err := array.RecordFromJSON(mem, arrow.NewSchema(fields, nil), strings.NewReader(rows), array.WithUseNumber())
+	batch, _, err := array.RecordFromJSON(mem, arrow.NewSchema(fields, nil), strings.NewReader(rows))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,7 +115,7 @@ const rows = `[
 func record(t *testing.T) arrow.RecordBatch {
 	t.Helper()
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	b, _, err := array.RecordFromJSON(mem, schema, strings.NewReader(rows), array.WithUseNumber())
+	b, _, err := array.RecordFromJSON(mem, schema, strings.NewReader(rows))
 	if err != nil {
 		t.Fatal(err)
 	}
