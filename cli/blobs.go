@@ -20,13 +20,13 @@ func blobGetVerb() *verb {
 		long:    "The bytes of a blob value, on stdout or in a file. A value that stands outside the graph is not fetched: its\naddress is named. A failure before the first byte leaves the file of --out as it was.",
 		example: "blob get demo: node Inspection insp-003 photo --out photo.bin\nblob get --store demo: node Inspection insp-003 photo --offset 0 --length 16",
 		run: func(ctx context.Context, c *call) error {
-			r := byteRange{from: c.number("offset"), length: math.MaxUint64}
+			r := byteRange{from: c.number("offset"), length: math.MaxUint64, given: c.given("offset") || c.given("length")}
 			if c.given("length") {
 				if r.length = c.number("length"); r.length == 0 {
-					return usagef("--length is 0, expected at least one byte")
+					return fmt.Errorf("--length is 0, expected at least one byte")
 				}
 				if r.from > math.MaxUint64-r.length {
-					return usagef("--offset %d and --length %d reach past the largest offset", r.from, r.length)
+					return fmt.Errorf("--offset %d and --length %d reach past the largest offset", r.from, r.length)
 				}
 			}
 			return onBlob(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
@@ -51,17 +51,25 @@ func onBlob(f func(context.Context, *call, *engine.Graph, engine.At) error) func
 		if given > 1 || c.given("snapshot") && c.given("at") {
 			return usagef("--branch, --snapshot and --at are mutually exclusive here: name one place to read")
 		}
-		return reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
+		err := reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
 			if c.given("snapshot") {
 				at = engine.At{Commit: c.text("snapshot")}
 			}
 			return f(ctx, c, g, at)
 		})(ctx, c)
+		var asked *engine.UsageError
+		if errors.As(err, &asked) {
+			return errors.New(asked.Error()) // exit 1, as the Rust CLI does for what only the schema can tell
+		}
+		return err
 	}
 }
 
 // byteRange selects bytes of a value: length of them from from.
-type byteRange struct{ from, length uint64 }
+type byteRange struct {
+	from, length uint64
+	given        bool // a range must begin inside the value
+}
 
 func blobGet(ctx context.Context, c *call, g *engine.Graph, at engine.At, r byteRange) error {
 	path := c.text("out-file")
@@ -79,7 +87,7 @@ func blobGet(ctx context.Context, c *call, g *engine.Graph, at engine.At, r byte
 	case err != nil && !errors.Is(err, errEnough):
 		return err
 	}
-	if err == nil && r.from > 0 && stat != nil && r.from >= stat.Size {
+	if err == nil && r.given && r.from >= stat.Size {
 		return fmt.Errorf("read from byte %d of %s.%s of %s: the value has %d bytes", r.from, c.args[1], c.args[3], c.args[2], stat.Size)
 	}
 	if f, ok := w.(*lateFile); ok {
@@ -190,6 +198,9 @@ func blobStatVerb() *verb {
 			s, err := g.BlobStat(ctx, c.args[0], c.args[1], c.args[2], c.args[3], at)
 			if err != nil {
 				return err
+			}
+			if s.Kind == "null" {
+				return &engine.NotFoundError{What: "blob", Name: c.args[3], Where: fmt.Sprintf("of %s %q: the value is null", c.args[1], c.args[2])}
 			}
 			doc := blobStat{
 				Selector: selector{c.args[0], c.args[1], c.args[2], c.args[3]}, Kind: "managed", Size: &s.Size, ETag: s.ETag,
