@@ -232,7 +232,7 @@ func (c *call) say(word string, role theme.Role, format string, args ...any) {
 // theme is the style of a stream: plain when it is no terminal.
 func (e *Env) theme(stream any, plain bool) *theme.Theme {
 	name, ascii, _ := theme.FromEnv(e.Environ, "", false)
-	if plain || !isTerminal(stream) {
+	if plain || !e.draws(stream) {
 		return plainTheme(ascii)
 	}
 	th, err := theme.New(name, theme.Unknown, ascii)

@@ -45,6 +45,10 @@ func (e Env) Getenv(key string) string {
 	return ""
 }
 
+// draws: the stream is a terminal that understands control sequences, which one
+// of the kind dumb does not.
+func (e Env) draws(stream any) bool { return e.Getenv("TERM") != "dumb" && isTerminal(stream) }
+
 // isTerminal: the stream is a terminal, and not only said to be one.
 func isTerminal(stream any) bool {
 	f, ok := stream.(interface{ Fd() uintptr })

@@ -221,3 +221,17 @@ func checkEnds(fail interface{ Fatalf(string, ...any) }, t testing.TB, args []st
 		fail.Fatalf("%q: stderr %q", args, r.stderr)
 	}
 }
+
+// TestDumbTerminal: a terminal that knows no control sequences gets none.
+func TestDumbTerminal(t *testing.T) {
+	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("SKIPPED: no terminal can be had here: %v", err)
+	}
+	defer f.Close()
+	for kind, want := range map[string]bool{"xterm-256color": true, "": true, "dumb": false} {
+		if got := (Env{Environ: []string{"TERM=" + kind}}).draws(f); got != want {
+			t.Errorf("TERM=%s: draws is %v", kind, got)
+		}
+	}
+}

@@ -34,13 +34,13 @@ func openRun(ctx context.Context, c *call) error {
 	if err := c.mistyped(); err != nil {
 		return err
 	}
-	if !c.boolean("json") && !c.boolean("rpc") && isTerminal(c.env.Stdin) && isTerminal(c.env.Stdout) {
+	if !c.boolean("json") && !c.boolean("rpc") && isTerminal(c.env.Stdin) && c.env.draws(c.env.Stdout) {
 		return workstation(ctx, c)
 	}
 	if c.uri == "" {
 		return recents(c)
 	}
-	c.note("no terminal here, so the overview follows as text; `omnideck info` prints the same")
+	c.note("no terminal here that can draw, so the overview follows as text; `omnideck info` prints the same")
 	return reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error { return info(ctx, c, g, at) })(ctx, c)
 }
 
