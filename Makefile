@@ -63,5 +63,7 @@ fuzz: ## every fuzz target, FUZZTIME each
 	  done; \
 	done
 
+GOLDEN := ./engine ./tui ./tui/action
 goldens: ## rewrite all golden files; look at the diff before you commit it
-	$(GO) test ./... -update
+	$(GO) test $(GOLDEN) -update
+	UPDATE_SCRIPTS=1 $(GO) test ./cli -run TestScripts
