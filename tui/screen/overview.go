@@ -25,6 +25,9 @@ func (o *Overview) Title() string { return "overview" }
 
 // Start implements Screen.
 func (o *Overview) Start(e *Env) []Request {
+	if e.Data.Info.wanted() && e.Data.Names.wanted() && e.Data.Snapshot.wanted() {
+		return o.Reload(e)
+	}
 	var out []Request
 	if e.Data.Info.wanted() {
 		out = append(out, e.Data.AskInfo(e))
@@ -40,7 +43,9 @@ func (o *Overview) Start(e *Env) []Request {
 
 // Reload implements Screen.
 func (o *Overview) Reload(e *Env) []Request {
-	return []Request{e.Data.AskInfo(e), e.Data.AskNames(e), e.Data.AskSnapshot(e)}
+	info, snapshot := e.Data.AskInfo(e), e.Data.AskSnapshot(e)
+	inTurn(&info, &snapshot)
+	return []Request{info, e.Data.AskNames(e), snapshot}
 }
 
 // Panes implements Screen.
