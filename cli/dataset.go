@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/opener"
+	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/file"
 	"github.com/omnideck/omnideck/lance/format"
@@ -21,6 +22,8 @@ type dataset struct {
 	root  string // of the dataset in the store
 	key   string // of the loose file in the store; "" = a dataset
 	size  int64  // of the loose file
+
+	outside engine.Outside
 }
 
 // onLance is the run of a verb on a dataset.
@@ -30,7 +33,7 @@ func onLance(f func(context.Context, *call, *dataset) error) func(context.Contex
 		if err := d.find(ctx); err != nil {
 			return err
 		}
-		return errors.Join(f(ctx, c, d), d.store.Close())
+		return errors.Join(f(ctx, c, d), d.outside.Close(), d.store.Close())
 	}
 }
 
@@ -127,6 +130,9 @@ func (d *dataset) options() lance.OpenOptions {
 	}
 	if d.c.has("at-version") {
 		o.Version = d.c.number("at-version")
+	}
+	if d.c.has("external") && d.c.boolean("external") {
+		d.outside.Allow(&o)
 	}
 	return o
 }

@@ -35,6 +35,7 @@ var flagTable = map[string]flagSpec{
 	"no-cache":    {kind: kindBool, usage: "keep no copies of immutable objects on this machine"},
 	"timeout":     {kind: kindDuration, usage: "give up after this time, as in 30s or 2m", try: "1m"},
 	"concurrency": {kind: kindInt, usage: "requests in flight", def: 64, try: "3"},
+	"external":    {kind: kindBool, usage: "also read what a manifest names outside this address: recorded base paths and external blobs"},
 	"quiet":       {kind: kindBool, usage: "print no notes on stderr, only errors"},
 	"store":       {kind: kindString, usage: "address of the graph, instead of a positional URI", try: "demo:"},
 	"profile":     {kind: kindString, usage: "the graph of a profile in the operator file (also OMNIGRAPH_PROFILE)", try: "demo"},
@@ -67,7 +68,7 @@ var flagTable = map[string]flagSpec{
 }
 
 // commonFlags stand on every verb that opens a store.
-var commonFlags = []string{"json", "rpc", "no-color", "no-cache", "timeout", "concurrency", "quiet"}
+var commonFlags = []string{"json", "rpc", "no-color", "no-cache", "timeout", "concurrency", "external", "quiet"}
 
 // scopeFlags say which graph is meant.
 var scopeFlags = []string{"store", "profile"}

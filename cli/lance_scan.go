@@ -17,7 +17,7 @@ import (
 func lanceScanVerb() *verb {
 	return &verb{
 		name: "lance scan", place: onDataset, limit: defaultRows,
-		flags:   []string{"branch", "at-version", "limit", "offset", "columns", "fragment", "with-row-id", "ndjson", "quiet"},
+		flags:   []string{"branch", "at-version", "limit", "offset", "columns", "fragment", "with-row-id", "ndjson", "quiet", "external"},
 		short:   "The rows of a dataset or a data file",
 		long:    "The rows of a dataset or a data file, as a table or as JSON. Blob columns show where their bytes lie.\nSays on stderr when there is more than --limit.",
 		example: "lance scan demo:__manifest --columns object_id,object_type --limit 5\nlance scan ./data/file.lance --ndjson",
@@ -33,7 +33,7 @@ func lanceScanVerb() *verb {
 
 func lanceTakeVerb() *verb {
 	return &verb{
-		name: "lance take", place: onDataset, flags: []string{"branch", "at-version", "columns", "row", "row-id", "row-address", "ndjson"},
+		name: "lance take", place: onDataset, flags: []string{"branch", "at-version", "columns", "row", "row-id", "row-address", "ndjson", "external"},
 		short:   "Single rows of a dataset or a data file, in the order asked for",
 		example: "lance take demo:__manifest --row-address 0,4294967296\nlance take ./data/file.lance --row 5,2,5 --json",
 		run: onLance(func(ctx context.Context, c *call, d *dataset) error {

@@ -11,7 +11,7 @@ import (
 
 func lanceVerifyVerb() *verb {
 	return &verb{
-		name: "lance verify", place: onDataset, flags: []string{"branch", "at-version", "deep"},
+		name: "lance verify", place: onDataset, flags: []string{"branch", "at-version", "deep", "external"},
 		short:   "Check a version of a dataset, its chain and its refs",
 		long:    "Check a version of a dataset against the objects that it names, its chain, branches and tags. --deep also reads\nevery manifest, every deletion file and every value. Exits with 3 when something is wrong. Changes nothing.",
 		example: "lance verify demo:__manifest --deep",

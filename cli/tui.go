@@ -69,6 +69,7 @@ func lately(ledger *cost.Ledger) ([]screen.Recent, error) {
 func (c *call) engineOptions(uri string) (engine.Options, error) {
 	o := engine.Options{
 		Meter: c.meter, Concurrency: c.integer("concurrency"), Clock: c.env.Now, NoCache: c.boolean("no-cache"),
+		OpenExternal: c.boolean("external"),
 	}
 	if uri == demoURI {
 		store, err := demoStore()

@@ -9,12 +9,10 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/omnideck/omnideck/blob"
-	"github.com/omnideck/omnideck/blob/opener"
 	"github.com/omnideck/omnideck/engine/load"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
@@ -43,7 +41,7 @@ func (g *Graph) BlobGet(ctx context.Context, w io.Writer, kind, typ, id, prop st
 		case b.Null:
 			return stat, &NotFoundError{What: "blob", Name: prop, Where: fmt.Sprintf("of %s %q: the value is null", typ, id)}
 		case b.Kind == lance.BlobExternal && !o.opts.OpenExternal:
-			return stat, &UsageError{What: prop, Why: fmt.Sprintf("the blob of %s %q lies outside the graph, at %s; reading there was not allowed", typ, id, b.URI)}
+			return stat, fmt.Errorf("the blob %s of %s %q lies outside the graph, at %s: %w", prop, typ, id, b.URI, lance.ErrExternal)
 		}
 		for off := int64(0); ; off += blobPart {
 			part, err := b.Read(ctx, off, blobPart)
@@ -145,21 +143,6 @@ func locateIn(batch arrow.RecordBatch, id string) (addr *uint64, rowID uint64, e
 	return nil, 0, nil
 }
 
-// external reads from an object that an external blob names.
-func (o *operation) external(ctx context.Context, uri string, off, n int64) ([]byte, error) {
-	root, name, err := splitObject(uri)
-	if err != nil {
-		return nil, err
-	}
-	s, err := opener.Open(ctx, root)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	obj, err := s.Get(ctx, name, blob.Range{Off: off, Len: n})
-	return obj.Data, err
-}
-
 // blobStat tells what a descriptor says.
 func (o *operation) blobStat(s *lance.Snapshot, e manifest.Entry, prop string, rowID uint64, b *lance.Blob) *BlobStat {
 	out := &BlobStat{Kind: blobKind(b), Size: b.Size, URI: b.URI, Key: b.Object()}
@@ -174,7 +157,7 @@ func (o *operation) blobStat(s *lance.Snapshot, e manifest.Entry, prop string, r
 	}
 	out.ETag = blobETag(e.Table, e.Incarnation, property, e.Version, rowID, s.Manifest().TransactionFile)
 	if m := e.Meta.ETag; m != nil && *m != s.Object().ETag {
-		out.Note = fmt.Sprintf("the Rust engine refuses this blob here: the graph records the ETag %s of the table's manifest, the object has %s, as after a copy (decisions 24); this program reads it", *m, s.Object().ETag)
+		out.Note = fmt.Sprintf("the Rust engine refuses this blob here: the graph records the ETag %s of the table's manifest, the object has %s, as after a copy; this program reads it", *m, s.Object().ETag)
 	}
 	return out
 }
@@ -209,22 +192,4 @@ func blobETag(table, incarnation, property, version, rowID uint64, transaction s
 	}
 	io.WriteString(h, transaction)
 	return `"` + hex.EncodeToString(h.Sum(nil)[:16]) + `"`
-}
-
-// splitObject divides the address of an object into a root that can be opened
-// and a key below it.
-func splitObject(uri string) (root, key string, err error) {
-	scheme, rest, ok := strings.Cut(uri, "://")
-	i := strings.LastIndexByte(uri, '/')
-	if ok && scheme != "file" {
-		bucket, key, _ := strings.Cut(rest, "/")
-		if bucket == "" || key == "" {
-			return "", "", &UsageError{What: uri, Why: "names no object"}
-		}
-		return scheme + "://" + bucket, key, nil
-	}
-	if i < 0 || i == len(uri)-1 {
-		return "", "", &UsageError{What: uri, Why: "names no object"}
-	}
-	return uri[:i+1], uri[i+1:], nil
 }

@@ -7,7 +7,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/omnideck/omnideck/blob"
-	"github.com/omnideck/omnideck/blob/opener"
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/lance"
@@ -26,9 +25,9 @@ type operation struct {
 	listing *branches.Listing // that all was read from
 	allErr  error
 
-	mu     sync.Mutex
-	views  map[viewKey]*viewOnce
-	opened []blob.Store // stores outside the root
+	mu      sync.Mutex
+	views   map[viewKey]*viewOnce
+	outside Outside
 }
 
 type viewKey struct {
@@ -46,7 +45,7 @@ type viewOnce struct {
 // ledger that cannot be written fails nothing.
 func do[T any](ctx context.Context, g *Graph, name string, run func(context.Context, *operation) (T, error)) (T, error) {
 	o := &operation{Graph: g, store: g.seen.Operation(), views: map[viewKey]*viewOnce{}}
-	defer o.close()
+	defer o.outside.Close()
 	if g.opts.Meter != nil {
 		ctx = blob.WithMeter(ctx, g.opts.Meter)
 	}
@@ -59,35 +58,13 @@ func do[T any](ctx context.Context, g *Graph, name string, run func(context.Cont
 	return out, err
 }
 
-func (o *operation) close() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, s := range o.opened {
-		_ = s.Close()
-	}
-}
-
 // lance are the options with which every dataset of this operation is opened.
 func (o *operation) lance() lance.OpenOptions {
 	lo := lance.OpenOptions{Parallelism: o.opts.Concurrency}
 	if o.opts.OpenExternal {
-		lo.OpenBase = o.openBase
-		lo.External = o.external
+		o.outside.Allow(&lo)
 	}
 	return lo
-}
-
-// openBase opens a folder that a manifest records and that does not lie under
-// this root.
-func (o *operation) openBase(ctx context.Context, path string) (blob.Store, string, error) {
-	s, err := opener.Open(ctx, path)
-	if err != nil {
-		return nil, "", err
-	}
-	o.mu.Lock()
-	o.opened = append(o.opened, s)
-	o.mu.Unlock()
-	return blob.ReadOnly(s), "", nil
 }
 
 // each runs f for 0 … n-1 side by side, at most Concurrency at once, and

@@ -157,7 +157,7 @@ func (b *bases) try(ctx context.Context, ref format.BaseRef, f func(place) error
 // recorded opens the place that the manifest names.
 func (b *bases) recorded(ctx context.Context, st *baseState) (place, error) {
 	if b.env.opts.OpenBase == nil {
-		return place{}, fmt.Errorf("the manifest says that it lies at %s, which is outside this dataset; reading there was not allowed", st.entry.Path)
+		return place{}, fmt.Errorf("the manifest says that it lies at %s: %w", st.entry.Path, ErrExternal)
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()

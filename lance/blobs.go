@@ -38,7 +38,7 @@ type Blob struct {
 
 // ErrExternal: the bytes of a blob lie outside the dataset and reading there
 // was not allowed.
-var ErrExternal = errors.New("reading outside the dataset was not allowed")
+var ErrExternal = errors.New("reading outside the dataset was not allowed; --external allows it")
 
 // Blobs are the values of a blob column at the given row addresses.
 func (s *Snapshot) Blobs(ctx context.Context, column string, addrs []uint64) ([]*Blob, error) {
