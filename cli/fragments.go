@@ -31,7 +31,7 @@ func fragmentsVerb() *verb {
 }
 
 func printFragments(t *out.Text, f *engine.Fragments) {
-	t.Line("%s v%d on %s: %s, %d rows, %s, %d small, %.1f %% deleted", f.Table, f.Version, mainOr(f.Branch),
+	t.Line("%s v%d on %s: %s, %d rows recorded, %s, %d small, %.1f %% deleted", f.Table, f.Version, mainOr(f.Branch),
 		part.Plural(len(f.Fragments), "fragment", "fragments"), f.Rows, part.Bytes(f.Bytes), f.Small, f.DeletedShare*100)
 	rows := make([][]out.Cell, 0, len(f.Fragments))
 	for _, x := range f.Fragments {

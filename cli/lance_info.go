@@ -145,7 +145,7 @@ func printDataset(t *out.Text, uri string, i *datasetInfo) {
 		version = fmt.Sprintf("%d on %s", i.Version, i.Branch)
 	}
 	t.Pairs([2]string{"dataset", uri}, [2]string{"version", version}, [2]string{"written", moment(i.CreatedAt)}, [2]string{"operation", i.Operation},
-		[2]string{"transaction", i.Transaction}, [2]string{"writer", i.Writer}, [2]string{"format", i.Format}, [2]string{"rows", optional(i.Rows)},
+		[2]string{"transaction", i.Transaction}, [2]string{"writer", i.Writer}, [2]string{"format", i.Format}, [2]string{"rows", recordedRows(i.Rows)},
 		[2]string{"fragments", fmt.Sprintf("%d, %s, %s", i.Fragments, part.Plural(i.Files, "data file", "data files"), part.Bytes(i.Bytes))},
 		[2]string{"reader flags", i.ReaderFlags}, [2]string{"writer flags", i.WriterFlags}, [2]string{"manifest", i.Manifest})
 	printFields(t, i.Schema, "  ")
@@ -155,6 +155,14 @@ func printDataset(t *out.Text, uri string, i *datasetInfo) {
 	for _, b := range i.BasePaths {
 		t.Line("base path %d  %s  %s", b.ID, b.Path, b.Name)
 	}
+}
+
+// recordedRows is a count by the manifest: no data file was asked.
+func recordedRows(n *uint64) string {
+	if n == nil {
+		return "not recorded"
+	}
+	return decimal(*n) + " recorded"
 }
 
 func printFields(t *out.Text, fields []fieldInfo, indent string) {

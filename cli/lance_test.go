@@ -147,3 +147,63 @@ func TestBranchWithoutRef(t *testing.T) {
 		t.Errorf("exit %d, %s%s", r.code, r.stdout, r.stderr)
 	}
 }
+
+// TestLanceVerifyOfADamagedManifest: a newest manifest that cannot be read is
+// a finding, and refs are judged all the same.
+func TestLanceVerifyOfADamagedManifest(t *testing.T) {
+	for _, deep := range []bool{false, true} {
+		dir := t.TempDir()
+		files, err := fixtures.Graph(fixtures.Demo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFiles(t, dir, files)
+		table := filepath.Join(dir, "nodes", "0000000000000004-000000000000002a")
+		path := newest(t, table, "")
+		if err := os.WriteFile(path, []byte("no manifest"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		writeFiles(t, table, map[string][]byte{"_refs/tags/broken.json": []byte("{")})
+		args := []string{"lance", "verify", table, "--json"}
+		if deep {
+			args = append(args, "--deep")
+		}
+		r := run(t, args...)
+		var doc datasetReport
+		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
+			t.Fatalf("%v: %s", err, r.stderr)
+		}
+		unreadable, refs := 0, 0
+		for _, p := range doc.Problems {
+			if p.ID == "version-unreadable" && strings.HasSuffix(p.Key, filepath.Base(path)) && p.Severity == "error" {
+				unreadable++
+			}
+			if strings.HasSuffix(p.Key, "_refs/tags/broken.json") {
+				refs++
+			}
+		}
+		if r.code != exitFindings || doc.Clean || unreadable != 1 || refs == 0 || doc.Checked.Versions < 2 || doc.Checked.Refs < 1 || r.stderr != "" {
+			t.Errorf("deep %v: exit %d, %s%s", deep, r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
+// TestLanceCountsAreRecorded: with every data file gone the counts of the
+// manifest are still told, and called what they are.
+func TestLanceCountsAreRecorded(t *testing.T) {
+	dir := t.TempDir()
+	files, err := fixtures.Graph(fixtures.Demo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, dir, files)
+	table := filepath.Join(dir, "nodes", "0000000000000004-000000000000002a")
+	if err := os.RemoveAll(filepath.Join(table, "data")); err != nil {
+		t.Fatal(err)
+	}
+	for verb, want := range map[string]string{"info": "12 recorded", "fragments": "12 rows recorded", "versions": "rows recorded"} {
+		if got := run(t, "lance", verb, table).must(t); !strings.Contains(got, want) {
+			t.Errorf("lance %s does not say %q:\n%s", verb, want, got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/omnideck/omnideck/cli/out"
 	"github.com/omnideck/omnideck/lance"
@@ -16,15 +17,11 @@ func lanceVerifyVerb() *verb {
 		long:    "Check a version of a dataset against the objects that it names, its chain, branches and tags. --deep also reads\nevery manifest, every deletion file and every value. Exits with 3 when something is wrong. Changes nothing.",
 		example: "lance verify demo:__manifest --deep",
 		run: onLance(func(ctx context.Context, c *call, d *dataset) error {
-			s, err := d.snapshot(ctx)
+			r, err := d.verify(ctx)
 			if err != nil {
 				return err
 			}
-			r, err := lance.Verify(ctx, s, lance.VerifyOptions{Deep: c.boolean("deep"), Refs: true, Chains: true})
-			if err != nil {
-				return err
-			}
-			doc := tellReport(s, r)
+			doc := tellReport(mainOr(d.options().Branch), r)
 			if err := c.own(doc, func(t *out.Text) { printReport(t, doc) }); err != nil {
 				return err
 			}
@@ -34,6 +31,21 @@ func lanceVerifyVerb() *verb {
 			return nil
 		}),
 	}
+}
+
+// verify judges the version that the flags name. When its manifest is damaged
+// that is a finding, and chain and refs are judged all the same.
+func (d *dataset) verify(ctx context.Context) (*lance.Report, error) {
+	o := lance.VerifyOptions{Deep: d.c.boolean("deep"), Refs: true, Chains: true}
+	s, err := d.snapshot(ctx)
+	var damaged *lance.DamagedManifestError
+	switch {
+	case errors.As(err, &damaged):
+		return lance.VerifyUnopened(ctx, d.store, d.root, d.options(), damaged, o)
+	case err != nil:
+		return nil, err
+	}
+	return lance.Verify(ctx, s, o)
 }
 
 // datasetReport is the document of lance verify: that of verify, and a
@@ -64,11 +76,11 @@ type datasetChecked struct {
 	Refs      int    `json:"refs"`
 }
 
-func tellReport(s *lance.Snapshot, r *lance.Report) *datasetReport {
+func tellReport(branch string, r *lance.Report) *datasetReport {
 	d := &datasetReport{Clean: r.Clean(), Problems: []datasetProblem{},
 		Checked: datasetChecked{r.Files, r.Fragments, r.Rows, r.Indexes, r.Versions, r.Refs}}
 	for _, p := range r.Problems {
-		d.Problems = append(d.Problems, datasetProblem{p.ID, p.Severity, mainOr(s.Branch()), p.Version, p.Key, p.Found, p.Expected, p.RowsAffected})
+		d.Problems = append(d.Problems, datasetProblem{p.ID, p.Severity, branch, p.Version, p.Key, p.Found, p.Expected, p.RowsAffected})
 	}
 	return d
 }

@@ -49,7 +49,7 @@ func printVersions(t *out.Text, uri string, v *engine.Versions) {
 	for _, x := range v.Versions {
 		rows = append(rows, versionRow(x, v.Head, v.Published))
 	}
-	t.Table([]out.Column{{Name: ""}, {Name: "version", Right: true}, {Name: "written"}, {Name: "operation"}, {Name: "rows", Right: true},
+	t.Table([]out.Column{{Name: ""}, {Name: "version", Right: true}, {Name: "written"}, {Name: "operation"}, {Name: "rows recorded", Right: true},
 		{Name: "fragments", Right: true}, {Name: "manifest", Right: true}, {Name: "writer"}, {Name: "held by"}}, rows)
 	findings(t, uri, v.Findings)
 }

@@ -82,11 +82,16 @@ func Verify(ctx context.Context, s *Snapshot, o VerifyOptions) (*Report, error) 
 			return nil, c.fail(err)
 		}
 	}
+	worstFirst(c.out.Problems)
+	return &c.out, nil
+}
+
+// worstFirst sorts by severity, then by what was checked.
+func worstFirst(problems []Problem) {
 	rank := map[string]int{"error": 0, "warn": 1, "info": 2}
-	slices.SortStableFunc(c.out.Problems, func(a, b Problem) int {
+	slices.SortStableFunc(problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(rank[a.Severity], rank[b.Severity]), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Key, b.Key))
 	})
-	return &c.out, nil
 }
 
 func (c *checker) fail(err error) error {
