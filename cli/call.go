@@ -86,6 +86,9 @@ func (c *call) prepare(args []string) error {
 			return usagef("--%s is %d, expected a number that is not negative", id, c.integer(id))
 		}
 	}
+	if c.has("timeout") && c.duration("timeout") < 0 {
+		return usagef("--timeout is %s, expected a time that is not negative, as in 30s or 2m", c.duration("timeout"))
+	}
 	a := operator.Address{}
 	for id, field := range map[string]*string{"store": &a.Store, "profile": &a.Profile} {
 		if c.has(id) {

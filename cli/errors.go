@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
@@ -86,7 +87,7 @@ func exitCode(ctx context.Context, err error) int {
 
 // report says on stderr why a run failed.
 func (e *Env) report(ctx context.Context, err error) {
-	text := err.Error()
+	text := sentences(err)
 	var findings *findingsError
 	switch {
 	case errors.As(err, &findings):
@@ -95,7 +96,37 @@ func (e *Env) report(ctx context.Context, err error) {
 		text = "interrupted; nothing was written"
 	}
 	th := e.theme(e.Stderr, false)
-	fmt.Fprintf(e.Stderr, "%s %s\n", th.Paint(theme.Bad, "error:"), out.Clean(text+hint(err)))
+	text = strings.ReplaceAll(text+out.Clean(hint(err)), "\n", "\n       ") // below the first one
+	fmt.Fprintf(e.Stderr, "%s %s\n", th.Paint(theme.Bad, "error:"), text)
+}
+
+// sentences is the text of an error, safe to print: errors that were joined
+// stand on a line each, and any other newline, as one in the name of an
+// object, is an escape.
+func sentences(err error) string {
+	var parts []error
+	switch w := err.(type) {
+	case interface{ Unwrap() []error }:
+		parts = w.Unwrap()
+		if len(parts) > 1 && err.Error() == errors.Join(parts...).Error() {
+			lines := make([]string, len(parts))
+			for i, p := range parts {
+				lines[i] = sentences(p)
+			}
+			return strings.Join(lines, "\n")
+		}
+	case interface{ Unwrap() error }:
+		if p := w.Unwrap(); p != nil {
+			parts = []error{p}
+		}
+	}
+	text := out.Clean(err.Error())
+	for _, p := range parts {
+		if s := sentences(p); strings.Contains(s, "\n") {
+			text = strings.Replace(text, out.Clean(p.Error()), s, 1)
+		}
+	}
+	return text
 }
 
 // hint is the next safe step where the error itself does not name one.

@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestJoinedErrorsAreLines: errors that came together stand on a line each,
+// however deep they were wrapped; a newline in a name starts no line.
+func TestJoinedErrorsAreLines(t *testing.T) {
+	two := errors.Join(errors.New("first"), fmt.Errorf("second, of %q", "k"))
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{two, "error: first\n       second, of \"k\"\n"},
+		{fmt.Errorf("open g: %w", two), "error: open g: first\n       second, of \"k\"\n"},
+		{errors.Join(nil, errors.New("alone"), nil), "error: alone\n"},
+		{errors.New("key a\nerror: forged"), "error: key a\\nerror: forged\n"},
+		{errors.Join(errors.New("key a\nb"), errors.New("c")), "error: key a\\nb\n       c\n"},
+		{fmt.Errorf("%w; %w", two, errors.New("x")), "error: first\n       second, of \"k\"; x\n"},
+	} {
+		var b bytes.Buffer
+		e := Env{Stderr: &b}
+		e.report(t.Context(), c.err)
+		if got := b.String(); got != c.want {
+			t.Errorf("printed %q, expected %q", got, c.want)
+		}
+	}
+}
+
+// TestNegativeTimeout: a time limit below zero is no command line.
+func TestNegativeTimeout(t *testing.T) {
+	for _, args := range [][]string{{"info", demoURI, "--timeout", "-1s"}, {"lance", "info", demoURI + manifestTable, "--timeout=-1ns"}} {
+		if r := run(t, args...); r.code != exitUsage || r.stdout != "" || !strings.Contains(r.stderr, "--timeout is -1") {
+			t.Errorf("%v: exit %d, %s%s", args, r.code, r.stdout, r.stderr)
+		}
+	}
+}
