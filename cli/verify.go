@@ -14,7 +14,7 @@ func verifyVerb() *verb {
 	return &verb{
 		name: "verify", group: "judge", flags: []string{"branch", "deep"},
 		short:   "Check that everything that the graph names is there and fits together",
-		long:    "Check that everything that the graph names is there and fits together: files and their lengths, row counts,\ndeletions, row ids, refs, lineage. --deep also reads every\nold manifest and decodes every value. Exits with 3 when something is wrong. Changes nothing.",
+		long:    "Check that everything that the graph names is there and fits together: files and their lengths, row counts,\ndeletions, row ids, refs, lineage. --deep also reads every\nold manifest, decodes every value and compares where blobs lie with the lengths of their files. A flip inside a blob,\nor one that makes another legal value, cannot be seen: Lance keeps no checksums. What is only told as info, such as\nwhat a killed operation left behind, leaves a graph clean. Exits with 3 when something is wrong. Changes nothing.",
 		example: "verify demo:\nverify demo: --deep --json",
 		run: reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
 			v, err := g.Verify(ctx, engine.VerifyOptions{Deep: c.boolean("deep"), Branch: at.Branch})
@@ -41,7 +41,14 @@ func printVerification(t *out.Text, v *engine.Verification) {
 		if p.Version > 0 {
 			where += " v" + decimal(p.Version)
 		}
-		t.Raw(t.Paint(theme.Bad, "wrong") + " " + out.Clean(fmt.Sprintf("%s  %s  %s", p.ID, where, p.Key)) + "\n")
+		role, word := theme.Bad, "wrong"
+		switch p.Severity {
+		case engine.SeverityWarn:
+			role, word = theme.Warn, "warn"
+		case engine.SeverityInfo:
+			role, word = theme.Muted, "info"
+		}
+		t.Raw(t.Paint(role, word) + " " + out.Clean(fmt.Sprintf("%s  %s  %s", p.ID, where, p.Key)) + "\n")
 		t.Line("      found %s, expected %s", p.Found, p.Expected)
 		if p.RowsAffected > 0 {
 			t.Line("      %s affected", part.Plural(p.RowsAffected, "row", "rows"))

@@ -72,6 +72,11 @@ func datasetFinding(f lance.Finding, c *lance.Chain) Finding {
 		}
 	case f.ID == "gap":
 		id = idGap
+	case f.ID == "detached":
+		evidence = nil
+		for _, d := range c.Detached[:min(len(c.Detached), 8)] {
+			evidence = append(evidence, Evidence{d.Key, fmt.Sprintf("detached version %d", d.Version)})
+		}
 	case f.ID == "leftover":
 		evidence = nil
 		for _, l := range c.Leftovers {

@@ -35,7 +35,7 @@ func TestWhichVersionIsTheLatest(t *testing.T) {
 		{"gap", map[string][]byte{dir + manifestName(7): nil}, 15, "M6", []string{"7"}},
 		{"newest gone, hint knows", map[string][]byte{dir + "latest_version_hint.json": []byte(`{"version":15}`), newest: nil}, 14, "M4", []string{"15"}},
 		{"temporary names", map[string][]byte{newest + "#1": {1}, dir + ".tmp_x": {1}}, 15, "M5", nil},
-		{"detached", map[string][]byte{dir + "d9223372036854775809.manifest": {1}}, 15, "", nil},
+		{"detached", map[string][]byte{dir + "d9223372036854775809.manifest": {1}}, 15, "M5", []string{"detached", "9223372036854775809", "no part of the history"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := openFiles(t, with(files, c.change))
@@ -61,6 +61,9 @@ func TestWhichVersionIsTheLatest(t *testing.T) {
 			}
 			f := findingOf(t, info, c.finding)
 			says(t, "finding", f.Title, c.words...)
+			if ahead := c.name == "hint ahead" || c.name == "newest gone, hint knows"; ahead != (f.Severity == engine.SeverityWarn) {
+				t.Errorf("finding of severity %s", f.Severity)
+			}
 			if len(vs.Findings) == 0 || vs.Findings[0].ID != c.finding {
 				t.Errorf("versions say %+v", vs.Findings)
 			}

@@ -387,19 +387,20 @@ type BlobStat struct {
 
 // Problem is one thing that verify found wrong.
 type Problem struct {
-	ID           string `json:"id"`
-	Table        string `json:"table"`
-	Branch       string `json:"branch"`
-	Version      uint64 `json:"version"`
-	Key          string `json:"key"`
-	Found        string `json:"found"`
-	Expected     string `json:"expected"`
-	RowsAffected uint64 `json:"rows_affected"`
+	ID           string   `json:"id"`
+	Severity     Severity `json:"severity"` // error, warn, info
+	Table        string   `json:"table"`
+	Branch       string   `json:"branch"`
+	Version      uint64   `json:"version"`
+	Key          string   `json:"key"`
+	Found        string   `json:"found"`
+	Expected     string   `json:"expected"`
+	RowsAffected uint64   `json:"rows_affected"`
 }
 
 // Verification is the answer of `verify`.
 type Verification struct {
-	Clean    bool          `json:"clean"`
+	Clean    bool          `json:"clean"`    // no problem but of severity info
 	Problems []Problem     `json:"problems"` // never nil
 	Checked  VerifyChecked `json:"checked"`
 }

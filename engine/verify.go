@@ -22,7 +22,17 @@ import (
 // opens, that its files are there and as long as recorded, its counts, deletion
 // bounds and row ids. Deep also reads rows: ids and ends of edges, for
 // duplicates, for edges without a node, and for counts that no scan confirms;
-// it holds the ids of all node tables in memory.
+// it holds the ids of all node tables in memory. Deep compares the descriptors
+// of blobs with the lengths of the objects that they point into; their bytes are
+// not read: Lance keeps no check sums, so that a flip inside a payload, or one
+// that makes another legal value, cannot be seen.
+//
+// What a killed operation leaves and does no harm is a Problem of severity info:
+// transactions without a version, folders of branches without a ref. It leaves a
+// graph clean, but what is left of a lost version or ref may look the same. A
+// folder of a branch of `__manifest` with more than one version, and a table
+// above its published version that no recovery record explains, are warnings,
+// with which a graph is not clean.
 //
 // What is found is a Problem; errors are left for a store that does not answer.
 func (g *Graph) Verify(ctx context.Context, opts VerifyOptions) (*Verification, error) {
@@ -37,14 +47,17 @@ func (g *Graph) Verify(ctx context.Context, opts VerifyOptions) (*Verification, 
 		if err != nil {
 			return nil, err
 		}
-		if err := v.tables(ctx, views, c); err != nil {
+		if err := together(
+			func() error { return v.tables(ctx, views, c) },
+			func() error { return v.heads(ctx, views) },
+		); err != nil {
 			return nil, err
 		}
 		slices.SortFunc(v.out.Problems, func(a, b Problem) int {
 			return cmp.Or(strings.Compare(a.Branch, b.Branch), strings.Compare(a.Table, b.Table), cmp.Compare(a.Version, b.Version), strings.Compare(a.ID, b.ID), strings.Compare(a.Key, b.Key), strings.Compare(a.Found, b.Found))
 		})
 		v.out.Problems = slices.Compact(v.out.Problems)
-		v.out.Clean = len(v.out.Problems) == 0
+		v.out.Clean = !slices.ContainsFunc(v.out.Problems, func(p Problem) bool { return p.Severity != SeverityInfo })
 		return &v.out, ctx.Err()
 	})
 }
@@ -54,11 +67,16 @@ type verifier struct {
 	*operation
 	opts VerifyOptions
 
+	folder    *recoveryFolder
+	published map[string]bool // folders of branches of tables that are published, as treePath makes them
+
 	mu  sync.Mutex
 	out Verification
 }
 
+// add notes a problem, of severity error when it has none.
 func (v *verifier) add(p Problem) {
+	p.Severity = cmp.Or(p.Severity, SeverityError)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.out.Problems = append(v.out.Problems, p)
@@ -159,11 +177,10 @@ func (v *verifier) lineage(views []*manifest.View) {
 func (v *verifier) contract(ctx context.Context, views []*manifest.View) (*schema.Contract, error) {
 	files := map[string]schema.File{}
 	var root *rootListing
-	var folder *recoveryFolder
 	err := together(
 		func() error { v.schemaFiles(ctx, schema.Keys, files); return nil },
 		func() (err error) { root, err = v.listRoot(ctx); return err },
-		func() (err error) { folder, err = v.sidecars(ctx, 0); return err },
+		func() (err error) { v.folder, err = v.sidecars(ctx, 0); return err },
 	)
 	if err != nil {
 		return nil, err
@@ -180,11 +197,11 @@ func (v *verifier) contract(ctx context.Context, views []*manifest.View) (*schem
 			trunk = view
 		}
 	}
-	c := schema.Load(files, published(trunk, folder.sidecars))
+	c := schema.Load(files, published(trunk, v.folder.sidecars))
 	for _, p := range c.Problems {
 		// What a schema apply left half done is a finding of `info`, and its
 		// recovery's to settle.
-		if p.Refuses && !slices.ContainsFunc(folder.sidecars, func(p pendingSidecar) bool { return p.record != nil && p.record.Kind == sidecar.SchemaApply }) {
+		if p.Refuses && !slices.ContainsFunc(v.folder.sidecars, func(p pendingSidecar) bool { return p.record != nil && p.record.Kind == sidecar.SchemaApply }) {
 			v.add(Problem{ID: "schema-" + string(p.Rule), Branch: mainName, Key: p.Key, Found: p.Text, Expected: "a contract that holds together and fits what is published"})
 		}
 	}

@@ -34,8 +34,12 @@ func (v *verifier) tables(ctx context.Context, views []*manifest.View, c *schema
 	var jobs []job
 	seen := map[tableKey]int{}
 	locations := map[string]bool{}
+	v.published = map[string]bool{}
 	for _, view := range views {
 		for _, e := range view.Tables {
+			if e.Owner != "" {
+				v.published[treePath(e.Location, e.Owner)] = true
+			}
 			k := tableKey{e.Location, e.Owner, e.Version}
 			if _, ok := seen[k]; !ok {
 				seen[k] = len(jobs)
@@ -109,10 +113,15 @@ func (v *verifier) snapshot(ctx context.Context, s *lance.Snapshot, table, branc
 		c.Refs += r.Refs
 	})
 	for _, p := range r.Problems {
-		if p.Severity == "info" || p.ID == "base-path" {
+		left := p.ID == "branch-leftover" || p.ID == "transaction"
+		if p.Severity == "info" && !left || p.ID == "base-path" {
 			continue // a moved graph reads right from where it is: a finding of `info`, not damage
 		}
-		v.add(Problem{ID: p.ID, Table: table, Branch: branch, Version: p.Version, Key: p.Key, Found: p.Found, Expected: p.Expected, RowsAffected: p.RowsAffected})
+		severity := Severity(p.Severity)
+		if p.ID == "branch-leftover" && table != manifestTable && severity != SeverityInfo && !v.lostRef(p.Key) {
+			severity = SeverityInfo
+		}
+		v.add(Problem{ID: p.ID, Severity: severity, Table: table, Branch: branch, Version: p.Version, Key: p.Key, Found: p.Found, Expected: p.Expected, RowsAffected: p.RowsAffected})
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func TestCase7Refs(t *testing.T) {
 	}
 	want := []string{
 		"ref-case _refs", "tag-branch _refs/tags/keep-dev.json",
-		"leftover tree/a b", "leftover tree/a%2Fb", "leftover tree/a:b", "leftover tree/f/_transactions", "leftover tree/f/_versions",
+		"branch-leftover tree/a b", "branch-leftover tree/a%2Fb", "branch-leftover tree/a:b", "branch-leftover tree/f/_transactions", "branch-leftover tree/f/_versions",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -227,7 +227,7 @@ func TestCase10History(t *testing.T) {
 				f[n] = []byte("?")
 			}
 		}, 4, []uint64{4, 3, 2, 1}, []string{"leftover info", "leftover info", "leftover info", "leftover info"}, 0},
-		{"detached", func(f map[string][]byte) { f["_versions/"+format.DetachedName(1<<63|5)] = f[name(4)] }, 4, []uint64{4, 3, 2, 1}, nil, 1},
+		{"detached", func(f map[string][]byte) { f["_versions/"+format.DetachedName(1<<63|5)] = f[name(4)] }, 4, []uint64{4, 3, 2, 1}, []string{"detached info"}, 1},
 	} {
 		changed := maps.Clone(good)
 		c.change(changed)

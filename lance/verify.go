@@ -14,8 +14,12 @@ import (
 // VerifyOptions say how far Verify looks. By itself it reads no file of the
 // version: it asks whether they are there and of the recorded length.
 type VerifyOptions struct {
-	Deep bool // also read every deletion file and decode every value of every data file
-	Refs bool // also judge the chain of versions, the branches and the tags
+	// Deep also reads every deletion file, decodes every value of every data
+	// file and asks for the length of every object that a blob lies in. The
+	// bytes of blobs are not read: Lance keeps no check sums, so that a flip
+	// inside one, or one that makes another legal value, cannot be seen.
+	Deep bool
+	Refs bool // also judge the chain of versions, its transactions, the branches and the tags
 
 	// Chains, with Refs and Deep, also reads every manifest of main and of all
 	// branches, those that are newer than the version too.
@@ -25,9 +29,9 @@ type VerifyOptions struct {
 // Problem is one thing that is wrong, or worth saying.
 type Problem struct {
 	// ID says what was checked: file-missing, file-size, rows,
-	// text, deletions, row-ids, row-versions, flags, fragment-ids, fragment-files,
-	// file-version, fields, index, base-path, version-unreadable; and the ids of chain and ref
-	// findings.
+	// text, blob, deletions, row-ids, row-versions, flags, fragment-ids, fragment-files,
+	// file-version, fields, index, base-path, version-unreadable, transaction,
+	// branch-leftover; and the ids of chain and ref findings.
 	ID           string
 	Severity     string // error, warn, info
 	Version      uint64
@@ -216,9 +220,8 @@ func (c *checker) refs(ctx context.Context) error {
 	if err := c.chains(ctx, names); err != nil {
 		return err
 	}
-	left, err := refs.Leftovers(ctx, e.store, e.root, names)
-	for _, l := range left {
-		c.add(Problem{ID: "leftover", Severity: "info", Key: l.Prefix, Found: l.Why})
+	if err := c.transactions(ctx, chain, names); err != nil {
+		return err
 	}
-	return err
+	return c.leftovers(ctx, names)
 }

@@ -21,16 +21,22 @@ const verifyScans = 4
 // values decodes every column that the files of a fragment hold, of every
 // fragment in which nothing was found wrong before: files do not carry check
 // sums, so only decoding tells whether a page is what it should be. Text must
-// be UTF-8. A value that was changed into another legal value is not seen.
+// be UTF-8, and blobs must lie within their objects. A value that was changed
+// into another legal value is not seen, nor is a change inside a blob.
 func (c *checker) values(ctx context.Context) error {
 	if !c.o.Deep {
 		return nil
 	}
+	var whole []*format.Fragment // chosen before the first goroutine finds damage
+	for i := range c.s.frags {
+		if f := c.s.frags[i].f; !c.broken[f.ID] {
+			whole = append(whole, f)
+		}
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(verifyScans)
-	for i := range c.s.frags {
-		f := c.s.frags[i].f
-		if columns := c.stored(f); len(columns) > 0 && !c.broken[f.ID] {
+	for _, f := range whole {
+		if columns := c.stored(f); len(columns) > 0 {
 			g.Go(func() error { return c.decode(ctx, f, columns) })
 		}
 	}
@@ -66,7 +72,12 @@ func fileOf(f *format.Fragment, field *format.Field) *format.DataFile {
 
 func (c *checker) decode(ctx context.Context, f *format.Fragment, columns []string) error {
 	bad := map[string]uint64{} // values that are no text, by column
-	for batch, err := range c.s.Scan(ctx, ScanOptions{Fragments: []uint64{f.ID}, Columns: columns}) {
+	blobs := c.newBlobCheck(columns)
+	scan := ScanOptions{Fragments: []uint64{f.ID}, Columns: columns}
+	if len(blobs.columns) > 0 {
+		scan.Columns = append(slices.Clone(columns), ColRowAddress)
+	}
+	for batch, err := range c.s.Scan(ctx, scan) {
 		if err != nil {
 			key := ""
 			if fe := (*FragmentError)(nil); errors.As(err, &fe) {
@@ -79,8 +90,13 @@ func (c *checker) decode(ctx context.Context, f *format.Fragment, columns []stri
 				bad[name] += n
 			}
 		}
+		err = blobs.batch(ctx, batch)
 		batch.Release()
+		if err != nil {
+			return c.read(ctx, f, "blob", "", err)
+		}
 	}
+	blobs.report(f.ID)
 	for _, name := range columns {
 		if n := bad[name]; n > 0 {
 			d := fileOf(f, c.s.Schema().Lookup(name))

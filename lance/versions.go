@@ -49,7 +49,7 @@ type Hint struct {
 
 // Finding is one thing worth saying about a chain.
 type Finding struct {
-	ID       string // mixed-naming, hint-ahead, hint-stale, hint-unreadable, hint-missing, leftover, gap
+	ID       string // mixed-naming, hint-ahead, hint-stale, hint-unreadable, hint-missing, leftover, detached, gap
 	Severity string // error, warn, info
 	Text     string // one sentence
 }
@@ -235,6 +235,9 @@ func (c *Chain) judge() {
 	}
 	for _, l := range c.Leftovers {
 		add("leftover", "info", "%s is no version: %s", l.Key, l.Why)
+	}
+	if n := len(c.Detached); n > 0 {
+		add("detached", "info", "%d detached versions lie apart, which are no part of the history and never the newest; the first is %d (%s)", n, c.Detached[0].Version, c.Detached[0].Key)
 	}
 	for i := 1; i < len(c.Versions); i++ {
 		upper, lower := c.Versions[i-1].Version, c.Versions[i].Version

@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/manifest"
+)
+
+// notExplained is the only place where verify compares the newest version of a
+// table with the one that its branch publishes: a table is above it while a
+// recovery record tells of an operation on it, or for no reason that is known.
+func notExplained(head, published uint64, recorded bool) bool {
+	return head > published && !recorded
+}
+
+// aboveTable is a table whose newest version nothing explains.
+type aboveTable struct {
+	entry manifest.Entry
+	view  *manifest.View
+	head  lance.ChainVersion
+}
+
+// heads looks for tables whose newest version is above what is published, on
+// the branch that owns the dataset: one LIST of one key for each.
+func (v *verifier) heads(ctx context.Context, views []*manifest.View) error {
+	type job struct {
+		entry manifest.Entry
+		view  *manifest.View
+	}
+	var jobs []job
+	for _, view := range views {
+		for _, e := range view.Tables {
+			if e.Owner == view.Branch {
+				jobs = append(jobs, job{e, view})
+			}
+		}
+	}
+	var mu sync.Mutex
+	var above []aboveTable
+	err := v.each(len(jobs), func(i int) error {
+		e := jobs[i].entry
+		chain, err := lance.Versions(ctx, v.store, e.Location, lance.ListOptions{Branch: e.Owner, Limit: 1, PageSize: 1})
+		if err != nil || len(chain.Versions) == 0 {
+			return err // an empty one is said where the table is opened
+		}
+		if head := chain.Versions[0]; notExplained(head.Version, e.Version, v.folder.recorded(e)) {
+			mu.Lock()
+			defer mu.Unlock()
+			above = append(above, aboveTable{e, jobs[i].view, head})
+		}
+		return nil
+	})
+	if err != nil || len(above) == 0 {
+		return err
+	}
+	return v.unexplained(ctx, above)
+}
+
+// unexplained tells of tables above their published version, unless a writer
+// is at work: it records what it does before it moves a table, and takes the
+// record away after it published. So records are looked for again, then the
+// branch.
+func (v *verifier) unexplained(ctx context.Context, above []aboveTable) error {
+	folder, err := v.sidecars(ctx, 0)
+	if err != nil {
+		return err
+	}
+	newest := map[string]uint64{}
+	for _, a := range above {
+		if folder.recorded(a.entry) {
+			continue
+		}
+		branch := a.view.Branch
+		if _, ok := newest[branch]; !ok {
+			chain, err := lance.Versions(ctx, v.store, manifest.Folder, lance.ListOptions{Branch: branch, Limit: 1, PageSize: 1})
+			if err != nil {
+				return err
+			}
+			newest[branch] = 0
+			if len(chain.Versions) > 0 {
+				newest[branch] = chain.Versions[0].Version
+			}
+		}
+		if newest[branch] > a.view.Version {
+			continue // it was published meanwhile
+		}
+		v.add(Problem{ID: "head-not-explained", Severity: SeverityWarn, Table: a.entry.Alias, Branch: nameOf(branch), Version: a.head.Version, Key: a.head.Key,
+			Found:    fmt.Sprintf("the newest version of the table is %d, and no recovery record is about it", a.head.Version),
+			Expected: fmt.Sprintf("%d, which version %d of the branch publishes; what is above is not explained: an operation that stopped, a program that wrote past the graph, or a version of __manifest that is lost", a.entry.Version, a.view.Version)})
+	}
+	return nil
+}
+
+// recorded reports a recovery record about a table. One that cannot be read
+// may be about any.
+func (f *recoveryFolder) recorded(e manifest.Entry) bool {
+	return slices.ContainsFunc(f.sidecars, func(p pendingSidecar) bool {
+		return p.record == nil || p.err != nil || slices.ContainsFunc(p.Tables, func(t PendingTable) bool {
+			return t.Table == e.Alias || strings.HasSuffix(t.Path, "/"+e.Location)
+		})
+	})
+}
+
+// lostRef reports a leftover of a table's branch that some branch of the graph
+// publishes: its ref is lost. Others are what the deletion of a branch leaves
+// where it did not come to its end.
+func (v *verifier) lostRef(key string) bool {
+	for folder := range v.published {
+		if folder == key || strings.HasPrefix(folder, key+"/") || strings.HasPrefix(key, folder+"/") {
+			return true
+		}
+	}
+	return false
+}
