@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/omnideck/omnideck/blob"
@@ -48,14 +49,14 @@ func (d *dataset) find(ctx context.Context) error {
 		d.store, d.root = store, strings.Trim(root, "/")
 		return d.findFile(ctx, d.root)
 	}
-	parent, base := splitLast(d.c.uri)
+	parent, base := splitLast(opener.Spelled(d.c.uri))
 	if strings.Contains(base, ".") && base != "." && base != ".." {
 		store, err := opener.Open(ctx, parent)
 		if err != nil {
 			return fmt.Errorf("open %s: %w", parent, err)
 		}
 		d.store = store
-		if err := d.findFile(ctx, base); err != nil || d.key != "" {
+		if err := d.findFile(ctx, nameIn(parent, base)); err != nil || d.key != "" {
 			return err
 		}
 		if err := store.Close(); err != nil {
@@ -68,6 +69,17 @@ func (d *dataset) find(ctx context.Context) error {
 	}
 	d.store = store
 	return nil
+}
+
+// nameIn is the name of an object in its folder: that of a file URL is escaped.
+func nameIn(parent, base string) string {
+	if !strings.HasPrefix(parent, "file://") {
+		return base
+	}
+	if name, err := url.PathUnescape(base); err == nil {
+		return name
+	}
+	return base
 }
 
 // findFile looks whether there is an object of that key.

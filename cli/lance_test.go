@@ -207,3 +207,37 @@ func TestLanceCountsAreRecorded(t *testing.T) {
 		}
 	}
 }
+
+// TestFileURLs: every spelling of a file URL leads to a dataset, to a graph
+// and to a loose file whose name is escaped in it.
+func TestFileURLs(t *testing.T) {
+	dir := t.TempDir()
+	files, err := fixtures.Graph(fixtures.Demo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, dir, files)
+	data, err := filepath.Glob(filepath.Join(dir, manifestTable, "data", "*.lance"))
+	if err != nil || len(data) == 0 {
+		t.Fatalf("no data files: %v", err)
+	}
+	bytes, err := os.ReadFile(data[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, dir, map[string][]byte{"my file.lance": bytes})
+	loose := run(t, "lance", "scan", filepath.Join(dir, "my file.lance"), "--ndjson").must(t)
+	table := run(t, "lance", "scan", filepath.Join(dir, manifestTable), "--ndjson").must(t)
+	rows := run(t, "rows", dir, "Port", "--ndjson").must(t)
+	for _, scheme := range []string{"file://", "FILE://", "file:"} {
+		if got := run(t, "lance", "scan", scheme+dir+"/my%20file.lance", "--ndjson").must(t); got != loose {
+			t.Errorf("%s: the loose file says\n%s", scheme, excerpt(got))
+		}
+		if got := run(t, "lance", "scan", scheme+dir+"/"+manifestTable, "--ndjson").must(t); got != table {
+			t.Errorf("%s: the dataset says\n%s", scheme, excerpt(got))
+		}
+		if got := run(t, "rows", scheme+dir, "Port", "--ndjson").must(t); got != rows {
+			t.Errorf("%s: the graph says\n%s", scheme, excerpt(got))
+		}
+	}
+}

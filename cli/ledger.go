@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/omnideck/omnideck/blob/opener"
 	"github.com/omnideck/omnideck/cost"
 )
 
@@ -21,7 +22,7 @@ func (c *call) record(err error) {
 // canonical is the spelling of an address in the ledger: local folders are
 // absolute, so that an entry means the same from every folder.
 func canonical(uri string) string {
-	uri = strings.TrimRight(uri, "/")
+	uri = strings.TrimRight(opener.Spelled(uri), "/")
 	if path, ok := strings.CutPrefix(uri, "file://"); ok {
 		uri = path
 	}

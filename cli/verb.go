@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/omnideck/omnideck/blob/opener"
 )
 
 // verb is one verb: what it is called, what it takes and what it does.
@@ -180,7 +182,9 @@ func isTable(s string) bool {
 }
 
 // isAddress: the text can only be the address of a graph.
-func isAddress(s string) bool { return strings.Contains(s, "://") || strings.HasPrefix(s, demoURI) }
+func isAddress(s string) bool {
+	return strings.Contains(opener.Spelled(s), "://") || strings.HasPrefix(s, demoURI)
+}
 
 // manifestTable is the name of the table of tables.
 const manifestTable = "__manifest"

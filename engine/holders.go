@@ -251,5 +251,17 @@ func (o *operation) chainWith(ctx context.Context, d chainOf, version uint64) (o
 	if i := slices.Index(found, true); i >= 0 {
 		return owners[i], nil
 	}
-	return "", &NotFoundError{What: "version", Name: itoa(version), Where: "of " + d.table + " on main or any of its " + count(len(forks), "branch", "branches") + "; `versions` lists what there is"}
+	return "", &NotFoundError{What: "version", Name: itoa(version), Where: "of " + d.table + " on " + anyOf(owners) + "; `versions` lists what there is"}
+}
+
+// anyOf names the branches of a dataset, the first of which is main, when they
+// are few.
+func anyOf(owners []string) string {
+	switch len(owners) {
+	case 1:
+		return mainName
+	case 2:
+		return mainName + " or its branch " + owners[1]
+	}
+	return mainName + " or any of its " + itoa(uint64(len(owners)-1)) + " branches"
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/omnideck/omnideck/blob"
@@ -51,9 +50,9 @@ func (x *Outside) openBase(ctx context.Context, path string) (blob.Store, string
 
 // external reads from an object that an external blob names.
 func external(ctx context.Context, uri string, off, n int64) ([]byte, error) {
-	root, name, err := splitObject(uri)
-	if err != nil {
-		return nil, err
+	root, name, ok := opener.Split(uri)
+	if !ok {
+		return nil, &UsageError{What: uri, Why: "names no object"}
 	}
 	s, err := opener.Open(ctx, root, opener.ReadOnly())
 	if err != nil {
@@ -62,22 +61,4 @@ func external(ctx context.Context, uri string, off, n int64) ([]byte, error) {
 	defer s.Close()
 	obj, err := s.Get(ctx, name, blob.Range{Off: off, Len: n})
 	return obj.Data, err
-}
-
-// splitObject divides the address of an object into a root that can be opened
-// and a key below it.
-func splitObject(uri string) (root, key string, err error) {
-	scheme, rest, ok := strings.Cut(uri, "://")
-	i := strings.LastIndexByte(uri, '/')
-	if ok && scheme != "file" {
-		bucket, key, _ := strings.Cut(rest, "/")
-		if bucket == "" || key == "" {
-			return "", "", &UsageError{What: uri, Why: "names no object"}
-		}
-		return scheme + "://" + bucket, key, nil
-	}
-	if i < 0 || i == len(uri)-1 {
-		return "", "", &UsageError{What: uri, Why: "names no object"}
-	}
-	return uri[:i+1], uri[i+1:], nil
 }

@@ -196,25 +196,6 @@ func TestSameRoot(t *testing.T) {
 	}
 }
 
-func TestObjectAddresses(t *testing.T) {
-	for uri, want := range map[string][2]string{
-		"s3://b/k/x.bin":  {"s3://b", "k/x.bin"},
-		"gs://b/k":        {"gs://b", "k"},
-		"file:///a/b.bin": {"file:///a/", "b.bin"},
-		"/a/b.bin":        {"/a/", "b.bin"},
-	} {
-		root, key, err := splitObject(uri)
-		if err != nil || root != want[0] || key != want[1] {
-			t.Errorf("%s: %s and %s, %v", uri, root, key, err)
-		}
-	}
-	for _, uri := range []string{"", "x", "s3://b", "s3://b/", "/a/"} {
-		if _, _, err := splitObject(uri); err == nil {
-			t.Errorf("%q names an object", uri)
-		}
-	}
-}
-
 func TestFindingsWorstFirst(t *testing.T) {
 	list := worstFirst([]Finding{
 		{ID: "G14", Severity: SeverityWarn}, {ID: "M1", Severity: SeverityInfo}, {ID: "G2", Severity: SeverityWarn}, {ID: "G46", Severity: SeverityError}, {ID: "M2", Severity: SeverityWarn},
@@ -232,6 +213,16 @@ func TestTemporaryNames(t *testing.T) {
 	for name, want := range map[string]bool{"a.json#1": true, ".tmpAbC": true, "a#": false, "a#1x": false, "#1": false, "a.json": false} {
 		if got := isTemporary(name); got != want {
 			t.Errorf("%q: %v", name, got)
+		}
+	}
+}
+
+func TestAnyOf(t *testing.T) {
+	for want, owners := range map[string][]string{
+		"main": {""}, "main or its branch fix/ports": {"", "fix/ports"}, "main or any of its 2 branches": {"", "a", "b"},
+	} {
+		if got := anyOf(owners); got != want {
+			t.Errorf("%q: %q, expected %q", owners, got, want)
 		}
 	}
 }

@@ -59,6 +59,7 @@ func Open(ctx context.Context, uri string, opts ...Option) (blob.Store, error) {
 }
 
 func open(ctx context.Context, uri string, inFlight int) (blob.Store, error) {
+	uri = Spelled(uri)
 	scheme, rest, ok := strings.Cut(uri, "://")
 	if !ok || !isScheme(scheme) {
 		return localfs.Open(uri)
@@ -84,6 +85,41 @@ func open(ctx context.Context, uri string, inFlight int) (blob.Store, error) {
 		return drivers[scheme](ctx, bucket, prefix, inFlight)
 	}
 	return nil, fmt.Errorf("open %q: unknown kind of store %q; known are a path, file, mem, s3, gs and azblob", uri, scheme)
+}
+
+// Spelled is an address in the spelling of this package: the scheme in small
+// letters, and file:/PATH, which other programs write, as file:///PATH.
+func Spelled(uri string) string {
+	if len(uri) > 6 && strings.EqualFold(uri[:6], "file:/") && uri[6] != '/' {
+		return "file://" + uri[5:]
+	}
+	if scheme, rest, ok := strings.Cut(uri, "://"); ok && isScheme(scheme) {
+		return strings.ToLower(scheme) + "://" + rest
+	}
+	return uri
+}
+
+// Split parts the address of an object into that of its folder, or of its
+// bucket, and its key there. Neither is empty when ok.
+func Split(uri string) (folder, key string, ok bool) {
+	uri = Spelled(uri)
+	scheme, rest, isURL := strings.Cut(uri, "://")
+	if isURL && isScheme(scheme) && scheme != "file" {
+		bucket, key, _ := strings.Cut(rest, "/")
+		return scheme + "://" + bucket, key, bucket != "" && key != ""
+	}
+	i := strings.LastIndexByte(uri, '/')
+	if i < 0 || i == len(uri)-1 {
+		return "", "", false
+	}
+	folder, key = uri[:i+1], uri[i+1:]
+	if isURL && scheme == "file" {
+		var err error
+		if key, err = url.PathUnescape(key); err != nil {
+			return "", "", false
+		}
+	}
+	return folder, key, true
 }
 
 var drivers = map[string]func(ctx context.Context, bucket, prefix string, inFlight int) (blob.Store, error){

@@ -35,6 +35,7 @@ func TestOneFolderManySpellings(t *testing.T) {
 	for _, uri := range []string{
 		name, name + "/", "./" + name, filepath.Join(dir, name), filepath.Join(dir, name) + "//", "link", "link/",
 		"file://" + dir + "/a%20b%23c%2541%C3%BC%3Fd", "file://" + dir + "/a b#c%2541ü?d/", "file://localhost" + dir + "/link",
+		"FILE://" + dir + "/link", "file:" + dir + "/a%20b%23c%2541%C3%BC%3Fd", "File:" + dir + "/link",
 	} {
 		s, err := Open(t.Context(), uri)
 		if err != nil {
@@ -117,6 +118,18 @@ func TestWindowsPaths(t *testing.T) {
 	} {
 		if got, err := systemPath("windows", tt.host, tt.path); err != nil || got != tt.want {
 			t.Errorf("host %q path %q: %q, %v; want %q", tt.host, tt.path, got, err, tt.want)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for uri, want := range map[string][2]string{
+		"s3://b/a/c%20d": {"s3://b", "a/c%20d"}, "S3://B/a": {"s3://B", "a"}, "file:///x/my%20f.bin": {"file:///x/", "my f.bin"}, "file:/x/f": {"file:///x/", "f"},
+		"/x/my%20f": {"/x/", "my%20f"}, "/f": {"/", "f"}, "gs://b/k": {"gs://b", "k"}, "s3://b": {}, "s3://b/": {}, "file:///x/": {}, "f": {}, "": {}, "file:///x/%zz": {},
+	} {
+		folder, key, ok := Split(uri)
+		if got := [2]string{folder, key}; ok != (want[1] != "") || ok && got != want {
+			t.Errorf("%q is %q, %v; expected %q", uri, got, ok, want)
 		}
 	}
 }
