@@ -59,18 +59,17 @@ func (s *Snapshot) Scan(ctx context.Context, o ScanOptions) iter.Seq2[arrow.Reco
 // scan is one running scan. Fragments are loaded by workers, as far ahead as
 // memory allows, and handed out in order.
 type scan struct {
-	s      *Snapshot
-	o      ScanOptions
-	p      *projection
-	bind   binder
-	absent []file.Column // the fields as columns of no file
-	frags  []*fragState
-	slots  []slot
-	begun  int   // fragments whose loading began
-	ahead  int64 // bytes of those that were not handed out
-	skip   uint64
-	left   uint64 // rows still wanted
-	wg     sync.WaitGroup
+	s     *Snapshot
+	o     ScanOptions
+	p     *projection
+	bind  binder
+	frags []*fragState
+	slots []slot
+	begun int   // fragments whose loading began
+	ahead int64 // bytes of those that were not handed out
+	skip  uint64
+	left  uint64 // rows still wanted
+	wg    sync.WaitGroup
 
 	queue   chan int // fragments that workers load
 	workers int
@@ -81,6 +80,7 @@ type slot struct {
 	done   chan struct{}
 	weight int64
 	plans  []filePlan
+	absent []file.Column // of a fragment without files: the fields as columns of none
 	ld     *loaded
 	err    error
 }
@@ -214,8 +214,8 @@ func (sc *scan) begin(ctx context.Context, i int) {
 		}
 		sc.begun++
 		sc.ahead += sl.weight
-		if len(plans) == 0 && sc.absent == nil {
-			sc.absent = sc.bind.absentColumns()
+		if len(plans) == 0 {
+			sl.absent = sc.bind.absentColumns()
 		}
 		sl.done = make(chan struct{})
 		if err != nil {
@@ -245,7 +245,7 @@ func (sc *scan) fill(ctx context.Context, i int) {
 	sl := &sc.slots[i]
 	defer close(sl.done)
 	if sl.err = ctx.Err(); sl.err == nil {
-		sl.ld, sl.err = sc.load(ctx, sc.frags[i], sl.plans)
+		sl.ld, sl.err = sc.load(ctx, sc.frags[i], sl)
 	}
 }
 
@@ -264,8 +264,8 @@ func (sc *scan) weight(f *format.Fragment, plans []filePlan) int64 {
 
 // load opens a fragment, and decodes it at once when all of it is small and
 // wanted.
-func (sc *scan) load(ctx context.Context, st *fragState, plans []filePlan) (*loaded, error) {
-	ld, err := sc.s.load(ctx, sc.p, st, plans, sc.absent, sc.o.WithDeleted)
+func (sc *scan) load(ctx context.Context, st *fragState, sl *slot) (*loaded, error) {
+	ld, err := sc.s.load(ctx, sc.p, st, sl.plans, sl.absent, sc.o.WithDeleted)
 	if err != nil || sc.o.Limit > 0 || sc.o.Offset > 0 || len(ld.parts) == 0 || ld.rows > aheadRows {
 		return ld, err
 	}
