@@ -194,6 +194,10 @@ func laneGlyph(t *theme.Theme, before, after []string, s laneStep, mark Mark, i,
 		return g.TeeL
 	case i == s.joined && i < s.col && i == left:
 		return g.TeeR
+	case i > left && i < right && slices.Contains(s.closed, i) && !below:
+		return g.TeeUp
+	case i > left && i < right && i == s.opened:
+		return g.TeeDown
 	case i > left && i < right && (above || below):
 		return g.Cross
 	case i > left && i < right:

@@ -188,7 +188,9 @@ func TestLanes(t *testing.T) {
 		"a line":                 {"c:b b:a a:", "● ● ●"},
 		"a merge":                {"m:a,s s:b a:b b:", "◎─╮|│_●|●_│|●─╯"},
 		"two heads":              {"x:a y:a a:", "●|│_●|●─╯"},
-		"crossing":               {"m:a,s n:b,s a:c b:c s:c c:", "◎─╮|│_├─◎|●_│_│|│_│_●|│_●_│|●─┼─╯"},
+		"crossing":               {"m:a,s n:b,s a:c b:c s:c c:", "◎─╮|│_├─◎|●_│_│|│_│_●|│_●_│|●─┴─╯"},
+		"a lane goes on between": {"x:a y:q z:a a: q:", "●|│_●|│_│_●|●─┼─╯|__●"},
+		"a lane begins between":  {"x:m y:q z:m q: m:a,s s: a:", "●|│_●|│_│_●|│_●_│|◎─┬─╯|│_●|●"},
 		"a parent never comes":   {"c:gone d:c", "●|│_●"},
 		"merge of what is there": {"h:m m:a,p p:a a:", "●|◎─╮|│_●|●─╯"},
 	} {

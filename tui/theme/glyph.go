@@ -21,6 +21,8 @@ type Glyphs struct {
 	BL, BR    string
 	TeeR      string // ├
 	TeeL      string // ┤
+	TeeUp     string // ┴
+	TeeDown   string // ┬
 	Cross     string
 	Eighths   [8]string // 1/8 … 8/8 of a cell, from the left
 	EighthsUp [8]string // 1/8 … 8/8 of a cell, from below
@@ -30,7 +32,7 @@ type Glyphs struct {
 var unicodeGlyphs = Glyphs{
 	Pointer: "▸", OK: "✓", Bad: "✗", Warn: "!", Info: "·", More: "…", Null: "∅", Dot: "·", Arrow: "→",
 	Commit: "●", Merge: "◎", System: "○", Folded: "┄",
-	V: "│", H: "─", TL: "╭", TR: "╮", BL: "╰", BR: "╯", TeeR: "├", TeeL: "┤", Cross: "┼",
+	V: "│", H: "─", TL: "╭", TR: "╮", BL: "╰", BR: "╯", TeeR: "├", TeeL: "┤", TeeUp: "┴", TeeDown: "┬", Cross: "┼",
 	Eighths:   [8]string{"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"},
 	EighthsUp: [8]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	Broken:    "\ufffd",
@@ -39,7 +41,7 @@ var unicodeGlyphs = Glyphs{
 var asciiGlyphs = Glyphs{
 	Pointer: ">", OK: "+", Bad: "x", Warn: "!", Info: ".", More: "~", Null: "NULL", Dot: "-", Arrow: ">",
 	Commit: "*", Merge: "M", System: "o", Folded: ":",
-	V: "|", H: "-", TL: ".", TR: ".", BL: "`", BR: "'", TeeR: "+", TeeL: "+", Cross: "+",
+	V: "|", H: "-", TL: ".", TR: ".", BL: "`", BR: "'", TeeR: "+", TeeL: "+", TeeUp: "+", TeeDown: "+", Cross: "+",
 	Eighths:   [8]string{" ", " ", " ", " ", "#", "#", "#", "#"},
 	EighthsUp: [8]string{"_", "_", ".", ".", "-", "=", "#", "#"},
 	Broken:    "?",
@@ -49,7 +51,7 @@ var asciiGlyphs = Glyphs{
 func (g Glyphs) All() []string {
 	all := []string{
 		g.Pointer, g.OK, g.Bad, g.Warn, g.Info, g.More, g.Null, g.Dot, g.Arrow, g.Commit, g.Merge, g.System, g.Folded,
-		g.V, g.H, g.TL, g.TR, g.BL, g.BR, g.TeeR, g.TeeL, g.Cross, g.Broken,
+		g.V, g.H, g.TL, g.TR, g.BL, g.BR, g.TeeR, g.TeeL, g.TeeUp, g.TeeDown, g.Cross, g.Broken,
 	}
 	all = append(all, g.Eighths[:]...)
 	return append(all, g.EighthsUp[:]...)
