@@ -86,7 +86,11 @@ func (b *Branches) Render(e *Env, a Area) []string {
 		}
 		out := []string{title(e, w, "branches", facts, p)}
 		if !ok || p.Problem() != nil {
-			out = append(out, absent(e, p, w)...)
+			room := h - len(out)
+			if len(rows) > 0 {
+				room = 0
+			}
+			out = append(out, absent(e, p, w, room)...)
 		}
 		if len(rows) > 0 {
 			out = append(out, b.table(e, rows).Render(e.Theme, w, max(0, h-len(out)), &b.list, focused)...)

@@ -126,7 +126,7 @@ func (c *chain) merged(v *engine.Versions) []engine.Version {
 func (c *chain) render(e *Env, a Area) []string {
 	v, ok := c.list.Get()
 	if !ok {
-		out := append([]string{title(e, a.W, c.what(e), "", &c.list)}, absent(e, &c.list, a.W)...)
+		out := append([]string{title(e, a.W, c.what(e), "", &c.list)}, absent(e, &c.list, a.W, a.H-1)...)
 		return part.Fit(out, a.W, a.H)
 	}
 	rows := c.merged(v)
@@ -174,7 +174,7 @@ func (c *chain) renderList(e *Env, v *engine.Versions, rows []engine.Version, w,
 	out := []string{title(e, w, c.what(e), facts, state)}
 	for _, p := range []Pane{&c.list, &c.read} {
 		if p.Problem() != nil {
-			out = append(out, problem(e, p, w)...)
+			out = append(out, problem(e, p, w, 0)...)
 		}
 	}
 	if len(rows) == 0 {

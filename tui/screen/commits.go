@@ -157,7 +157,7 @@ func (c *Commits) Render(e *Env, a Area) []string {
 	p := &e.Data.History
 	h, ok := p.Get()
 	if !ok {
-		out := append([]string{title(e, a.W, "commits", "", p)}, absent(e, p, a.W)...)
+		out := append([]string{title(e, a.W, "commits", "", p)}, absent(e, p, a.W, a.H-1)...)
 		return part.Fit(out, a.W, a.H)
 	}
 	if c.toEnd && !h.Truncated() {
@@ -189,7 +189,7 @@ func (c *Commits) renderList(e *Env, h *History, w, height int, focused bool) []
 	}
 	out := []string{title(e, w, "commits", facts, p)}
 	if p.Problem() != nil {
-		out = append(out, problem(e, p, w)...)
+		out = append(out, problem(e, p, w, 0)...)
 	}
 	if n == 0 {
 		out = append(out, part.Line(e.Theme, w, part.S("  "), part.R(theme.Muted, "no commit yet")))

@@ -71,7 +71,7 @@ func (f *fragments) do(_ *Env, id action.ID) Effect {
 func (f *fragments) render(e *Env, a Area) []string {
 	v, ok := f.data.Get()
 	if !ok {
-		out := append([]string{title(e, a.W, f.table, "", &f.data)}, absent(e, &f.data, a.W)...)
+		out := append([]string{title(e, a.W, f.table, "", &f.data)}, absent(e, &f.data, a.W, a.H-1)...)
 		return part.Fit(out, a.W, a.H)
 	}
 	key := func(i int) string { return part.Count(v.Fragments[i].ID) }
@@ -84,7 +84,7 @@ func (f *fragments) render(e *Env, a Area) []string {
 		facts := "v" + part.Count(v.Version) + " " + e.Theme.Glyph.Dot + " " + part.Plural(len(v.Fragments), "fragment", "fragments") + ", " + part.Plural(v.Rows, "row", "rows") + ", " + part.Bytes(v.Bytes)
 		out := []string{title(e, w, part.Clean(f.table, e.Theme.Glyph), facts, &f.data)}
 		if f.data.Problem() != nil {
-			out = append(out, problem(e, &f.data, w)...)
+			out = append(out, problem(e, &f.data, w, 0)...)
 		}
 		if len(v.Fragments) == 0 {
 			out = append(out, part.Line(e.Theme, w, part.S("  "), part.R(theme.Muted, "no fragment: the table is empty at this version")))

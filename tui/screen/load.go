@@ -180,33 +180,37 @@ func stateOf(e *Env, p Pane) []part.Span {
 	return []part.Span{part.R(theme.Muted, " "+part.Ago(e.Now, p.Loaded()))}
 }
 
-// absent is what a pane draws instead of data that it does not have.
-func absent(e *Env, p Pane, w int) []string {
+// absent is what a pane draws instead of data that it does not have, where
+// room lines are free.
+func absent(e *Env, p Pane, w, room int) []string {
 	t := e.Theme
 	switch {
 	case p.Busy():
 		return []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, "reading "+p.Name()+t.Glyph.More))}
 	case p.Problem() != nil:
-		return problem(e, p, w)
+		return problem(e, p, w, room)
 	case p.Loaded().IsZero():
 		return []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, "not read; r reads it"))}
 	}
 	return nil
 }
 
-const problemLines = 6 // of a message, before it is cut
+const problemLines = 6 // of a message, which are shown wherever it stands
 
-// problem is the sentence of a failure, and what can be done.
-func problem(e *Env, p Pane, w int) []string {
+// problem is the sentence of a failure, and what can be done. A sentence that
+// is longer than the room lines that are free is cut, but not below
+// problemLines.
+func problem(e *Env, p Pane, w, room int) []string {
 	t := e.Theme
 	var text []string
 	for _, l := range strings.Split(p.Problem().Error(), "\n") {
 		text = append(text, part.Wrap(part.Clean(l, t.Glyph), max(10, w-5))...)
 	}
 	hint := "r reads it again"
-	if n := len(text) - problemLines; n > 1 {
-		text = text[:problemLines]
-		hint = part.Count(n) + " lines more, tab shows them on the overview; " + hint
+	fits := max(problemLines, room-1) // below them stands the hint
+	if n := len(text) - fits; n > 0 && (n > 1 || fits > problemLines) {
+		text = text[:fits]
+		hint = part.Plural(n, "line", "lines") + " more, tab shows them on the overview; " + hint
 	}
 	var out []string
 	for i, l := range text {

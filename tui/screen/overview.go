@@ -96,7 +96,7 @@ func (o *Overview) Do(e *Env, id action.ID) Effect {
 
 func (o *Overview) items(e *Env) []item {
 	var out []item
-	for _, b := range o.blocks(e, 80) {
+	for _, b := range o.blocks(e, 80, 0) {
 		out = append(out, b.items...)
 	}
 	return out
@@ -149,10 +149,20 @@ func (o *Overview) problems(e *Env, d *part.Doc) {
 
 // outline draws the facts and the blocks, the window around the selection.
 func (o *Overview) outline(e *Env, w, h int, focused bool) []string {
+	lines, at := o.page(e, w, h, focused)
+	if len(lines) > h && o.failed(e) { // failures in full do not fit
+		lines, at = o.page(e, w, 0, focused)
+	}
+	return window(e, lines, w, h, at, at > 0)
+}
+
+// page is all of the outline, with failures of up to room lines each, and the
+// line of the selection; 0 = none.
+func (o *Overview) page(e *Env, w, room int, focused bool) (lines []string, at int) {
 	t := e.Theme
-	lines := o.facts(e, w)
-	at, n := 0, 0
-	for _, b := range o.blocks(e, w) {
+	lines = o.facts(e, w, room)
+	n := 0
+	for _, b := range o.blocks(e, w, room) {
 		lines = append(lines, part.Blank(w), title(e, w, b.head, b.facts, b.pane))
 		lines = append(lines, b.lines...)
 		for _, it := range b.items {
@@ -169,7 +179,7 @@ func (o *Overview) outline(e *Env, w, h int, focused bool) []string {
 			n++
 		}
 	}
-	return window(e, lines, w, h, at, n > 0)
+	return lines, at
 }
 
 // window cuts h lines around line at, saying how much is above and below.
@@ -190,17 +200,17 @@ func window(e *Env, lines []string, w, h, at int, follow bool) []string {
 	return part.Fit(out, w, h)
 }
 
-// facts is the upper part: what the graph is.
-func (o *Overview) facts(e *Env, w int) []string {
+// facts is the upper part: what the graph is. A failure takes up to room lines.
+func (o *Overview) facts(e *Env, w, room int) []string {
 	info, ok := e.Data.Info.Get()
 	out := []string{title(e, w, "overview", "", &e.Data.Info)}
 	d := part.NewDoc(e.Theme, w)
 	d.Fact("address", e.Address)
 	if !ok {
-		return append(append(out, d.Window(d.Len(), new(int))...), absent(e, &e.Data.Info, w)...)
+		return append(append(out, d.Window(d.Len(), new(int))...), absent(e, &e.Data.Info, w, room)...)
 	}
 	if e.Data.Info.Problem() != nil {
-		out = append(out, problem(e, &e.Data.Info, w)...)
+		out = append(out, problem(e, &e.Data.Info, w, room)...)
 	}
 	dot := " " + e.Theme.Glyph.Dot + " "
 	if info.Kind != "" && info.Kind != "omnigraph" {

@@ -9,8 +9,8 @@ import (
 )
 
 // blocks are the selectable parts of the overview: findings worst first, what
-// recovery is pending, and the tables.
-func (o *Overview) blocks(e *Env, w int) []block {
+// recovery is pending, and the tables. A failure takes up to room lines.
+func (o *Overview) blocks(e *Env, w, room int) []block {
 	var out []block
 	if info, ok := e.Data.Info.Get(); ok {
 		out = append(out, findings(e, info, w))
@@ -18,7 +18,7 @@ func (o *Overview) blocks(e *Env, w int) []block {
 			out = append(out, pending(e, info))
 		}
 	}
-	return append(out, tableBlock(e, w))
+	return append(out, tableBlock(e, w, room))
 }
 
 func findings(e *Env, info *engine.Info, w int) block {
@@ -160,13 +160,13 @@ func pendingDoc(t *theme.Theme, d *part.Doc, p engine.Pending) {
 	}
 }
 
-func tableBlock(e *Env, w int) block {
+func tableBlock(e *Env, w, room int) block {
 	b := block{head: "tables", pane: &e.Data.Snapshot}
 	snap, ok := e.Data.Snapshot.Get()
 	if !ok || e.Data.Snapshot.Problem() != nil {
-		b.lines = absent(e, &e.Data.Snapshot, w)
+		b.lines = absent(e, &e.Data.Snapshot, w, room)
 		if ok {
-			b.lines = problem(e, &e.Data.Snapshot, w)
+			b.lines = problem(e, &e.Data.Snapshot, w, room)
 		}
 	}
 	if !ok {

@@ -113,7 +113,7 @@ func (p *Picker) Render(e *Env, a Area) []string {
 	}
 	out := []string{title(e, a.W, "open a graph", "", state), part.Blank(a.W)}
 	if state != nil && state.Problem() != nil {
-		out = append(out, problem(e, state, a.W)...)
+		out = append(out, problem(e, state, a.W, 0)...)
 	}
 	tb := part.Table{
 		Columns: []part.Column{{Title: "address", Min: 12}, {Title: "opened", Drop: 1, Right: true}},

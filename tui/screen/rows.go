@@ -188,7 +188,7 @@ func (r *rows) renderList(e *Env, w, h int, focused bool) []string {
 	if page == nil {
 		out := []string{title(e, w, name, "", state)}
 		if state != nil {
-			out = append(out, absent(e, state, w)...)
+			out = append(out, absent(e, state, w, h-len(out))...)
 		}
 		return part.Fit(out, w, h)
 	}
@@ -198,7 +198,7 @@ func (r *rows) renderList(e *Env, w, h int, focused bool) []string {
 	}
 	out := []string{title(e, w, name, facts, state)}
 	if state != nil && state.Problem() != nil {
-		out = append(out, problem(e, state, w)...)
+		out = append(out, problem(e, state, w, 0)...)
 	}
 	if r.total == 0 {
 		return part.Fit(append(out, part.Line(t, w, part.S("  "), part.R(theme.Muted, "no row"))), w, h)

@@ -132,3 +132,34 @@ func TestLongValuesDoNotReachTheGridWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestALongFailureFillsThePane: no line of it is hidden where there is room,
+// and what is hidden is counted.
+func TestALongFailureFillsThePane(t *testing.T) {
+	sentence := strings.TrimSuffix(strings.Repeat("a line of it\n", 17), "\n")
+	for _, c := range []struct {
+		height, lines int
+		hint          string
+	}{{40, 17, ""}, {19, 17, ""}, {18, 16, "1 line more"}, {12, 10, "7 lines more"}} {
+		e := env(t)
+		l := &e.Data.Snapshot
+		q := l.ask(e, func(context.Context, workspace.Workspace) (*engine.Snapshot, error) { return nil, nil })
+		l.Settle(q.Target, q.Gen, nil, errors.New(sentence), e.Now)
+		got := strings.Join((&Tables{}).Render(e, Area{W: 80, H: c.height}), "\n")
+		if n := strings.Count(got, "a line of it"); n != c.lines {
+			t.Errorf("height %d: %d lines, expected %d", c.height, n, c.lines)
+		}
+		if !strings.Contains(got, c.hint) || c.hint == "" && strings.Contains(got, " more, tab") {
+			t.Errorf("height %d says\n%s", c.height, got)
+		}
+	}
+	e := env(t)
+	q := e.Data.Info.ask(e, func(context.Context, workspace.Workspace) (*engine.Info, error) { return nil, nil })
+	e.Data.Info.Settle(q.Target, q.Gen, nil, errors.New(sentence), e.Now)
+	for height, lines := range map[int]int{40: 17, 15: problemLines} {
+		got := strings.Join((&Overview{}).Render(e, Area{W: 80, H: height}), "\n")
+		if n := strings.Count(got, "a line of it"); n != lines || strings.Contains(got, " more, tab") != (height == 15) {
+			t.Errorf("the overview, height %d, shows %d lines, expected %d:\n%s", height, n, lines, got)
+		}
+	}
+}

@@ -88,7 +88,7 @@ func (s *Tables) Render(e *Env, a Area) []string {
 	p := &e.Data.Snapshot
 	snap, ok := p.Get()
 	if !ok {
-		out := append([]string{title(e, a.W, "tables", "", p)}, absent(e, p, a.W)...)
+		out := append([]string{title(e, a.W, "tables", "", p)}, absent(e, p, a.W, a.H-1)...)
 		return part.Fit(out, a.W, a.H)
 	}
 	rows := snap.Datasets
@@ -97,7 +97,7 @@ func (s *Tables) Render(e *Env, a Area) []string {
 		facts := part.Count(len(rows)) + " published " + e.Theme.Glyph.Dot + " rows as recorded"
 		out := []string{title(e, w, "tables", facts, p)}
 		if p.Problem() != nil {
-			out = append(out, problem(e, p, w)...)
+			out = append(out, problem(e, p, w, 0)...)
 		}
 		out = append(out, s.table(e, snap).Render(e.Theme, w, max(0, h-len(out)), &s.list, focused)...)
 		return part.Fit(out, w, h)
