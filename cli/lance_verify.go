@@ -14,7 +14,7 @@ func lanceVerifyVerb() *verb {
 	return &verb{
 		name: "lance verify", place: onDataset, flags: []string{"branch", "at-version", "deep", "external"},
 		short:   "Check a version of a dataset, its chain and its refs",
-		long:    "Check a version of a dataset against the objects that it names, its chain, branches and tags. --deep also reads\nevery manifest, every deletion file and every value. Exits with 3 when something is wrong. Changes nothing.",
+		long:    "Check a version of a dataset against the objects that it names, its chain, branches and tags. --deep also reads\nevery manifest, every deletion file and every value, and compares where blobs lie with the lengths of their files. A flip\ninside a blob cannot be seen: Lance keeps no checksums. Exits with 3 when something is wrong. Changes nothing.",
 		example: "lance verify demo:__manifest --deep",
 		run: onLance(func(ctx context.Context, c *call, d *dataset) error {
 			r, err := d.verify(ctx)
