@@ -37,18 +37,30 @@ func logVerb() *verb {
 			}
 			return also(c.own(struct {
 				Commits []engine.LogEntry `json:"commits"`
-			}{all}, func(t *out.Text) { printLog(t, all, drawn) }), err)
+			}{all}, func(t *out.Text) { printLog(t, all, drawn, c.integer("limit")) }), err)
 		}),
 	}
 }
 
 // printLog prints a row for each commit and, without the drawing, a line for
-// each table that it changed.
-func printLog(t *out.Text, all []engine.LogEntry, drawn bool) {
+// each table that it changed. A merged commit that is not in a whole history
+// went with its branch, and gets no lane.
+func printLog(t *out.Text, all []engine.LogEntry, drawn bool, limit int) {
 	var rows []part.Row
 	lanes := 0
 	if drawn {
-		dag := part.NewDag(len(all), func(i int) part.Node { return dagNode(all[i].Commit) })
+		listed := map[string]bool{}
+		for _, e := range all {
+			listed[e.ID] = true
+		}
+		cut := limit > 0 && len(all) >= limit
+		dag := part.NewDag(len(all), func(i int) part.Node {
+			n := dagNode(all[i].Commit)
+			if !cut && !listed[n.Merged] {
+				n.Merged = ""
+			}
+			return n
+		})
 		rows = dag.Window(t.Theme(), 0, len(all))
 		for _, r := range rows {
 			lanes = max(lanes, r.Width())
