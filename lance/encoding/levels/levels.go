@@ -82,14 +82,14 @@ func (d *Decoder) Validity(bitmap []byte, at, n int, buf []byte) (nulls int, err
 		}
 	case block.OutOfLine:
 		if d.words.Width() == 1 {
-			buf = out.groups(buf)
+			if buf = out.groups(buf); out.at == out.end && len(buf) == 0 {
+				return out.nulls, nil
+			}
 		}
 	case block.RLE:
 		return out.nulls, out.runs(buf)
 	}
-	if n = out.end - out.at; n == 0 && len(buf) == 0 {
-		return out.nulls, nil
-	}
+	n = out.end - out.at
 	memory := scratch.Get().(*[]uint16)
 	defer scratch.Put(memory)
 	if cap(*memory) < n {
