@@ -17,11 +17,11 @@ import (
 // endpoint, where the shared graphs stand where they were written, and compares
 // what scripts see: stdout and the exit code. OMNIGRAPH names the binary.
 func TestSameAsTheRustCLI(t *testing.T) {
-	rust := os.Getenv("OMNIGRAPH")
+	rust := os.Getenv("OMNIGRAPH_BIN")
 	if rust == "" {
 		var err error
 		if rust, err = exec.LookPath("omnigraph"); err != nil {
-			t.Skip("SKIPPED: no Rust CLI: put `omnigraph` on the PATH or name it in OMNIGRAPH")
+			t.Skip("SKIPPED: no Rust CLI: put `omnigraph` on the PATH or name it in OMNIGRAPH_BIN")
 		}
 	}
 	l := lab.Test(t, lab.Options{})
