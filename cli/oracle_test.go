@@ -15,7 +15,7 @@ import (
 
 // TestSameAsTheRustCLI runs the same argument lists on both programs, on a real
 // endpoint, where the shared graphs stand where they were written, and compares
-// what scripts see: stdout and the exit code. OMNIGRAPH names the binary.
+// what scripts see: stdout and the exit code. OMNIGRAPH_BIN names the binary.
 func TestSameAsTheRustCLI(t *testing.T) {
 	rust := os.Getenv("OMNIGRAPH_BIN")
 	if rust == "" {

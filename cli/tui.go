@@ -31,7 +31,8 @@ func workstation(ctx context.Context, c *call) error {
 			if err != nil {
 				return nil, err
 			}
-			return workspace.Open(ctx, uri, workspace.Options{Engine: eo, Ledger: ledger})
+			eo.Ledger = ledger
+			return workspace.Open(ctx, uri, eo)
 		},
 		Recents: func(context.Context) ([]screen.Recent, error) { return lately(ledger) },
 	}

@@ -40,7 +40,7 @@ func midlife(t *testing.T) (func(context.Context, string) (workspace.Workspace, 
 	filled = true
 	store := &refusing{Store: mem}
 	return func(ctx context.Context, uri string) (workspace.Workspace, error) {
-		return workspace.Open(ctx, uri, workspace.Options{Engine: engine.Options{Store: store, NoCache: true}})
+		return workspace.Open(ctx, uri, engine.Options{Store: store, NoCache: true})
 	}, store
 }
 

@@ -7,19 +7,10 @@ import (
 	"github.com/omnideck/omnideck/engine"
 )
 
-// Options of Open.
-type Options struct {
-	Engine engine.Options
-	Ledger *cost.Ledger // one line per question asked; nil = none is written
-}
-
 // Open makes a workspace over the real engine. It makes the store and asks it
 // nothing.
-func Open(ctx context.Context, uri string, o Options) (Workspace, error) {
-	if o.Ledger != nil {
-		o.Engine.Ledger = o.Ledger
-	}
-	g, err := engine.Open(ctx, uri, o.Engine)
+func Open(ctx context.Context, uri string, o engine.Options) (Workspace, error) {
+	g, err := engine.Open(ctx, uri, o)
 	if err != nil {
 		return nil, err
 	}
