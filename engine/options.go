@@ -13,6 +13,14 @@ type RowsOptions struct {
 	Limit   int      // 0 = 100 for Rows, all for StreamRows
 	Where   string   // condition of package engine/where; "" = every row
 	Columns []string // nil = all; id (and src, dst of an edge) are always there
+	Sort    string   // order by this column; "" = physical order
+	Desc    bool     // with Sort: greatest first
+}
+
+// DiffOptions select what a comparison tells. Counts are always whole.
+type DiffOptions struct {
+	Tables []string // node:T, edge:T; nil = all
+	Limit  int      // changes told; 0 = 1000
 }
 
 // NeighborsOptions bound a walk.

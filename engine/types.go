@@ -228,6 +228,8 @@ type Version struct {
 	Rows          *uint64   `json:"rows"`       // nil when the manifest was not read
 	Fragments     *int      `json:"fragments"`
 	ManifestBytes int64     `json:"manifest_bytes"`
+	DataBytes     *uint64   `json:"data_bytes"`  // of all data files that it names; nil when the manifest was not read
+	AddedBytes    *uint64   `json:"added_bytes"` // of those that the version before it does not name; nil when either was not read
 	Transaction   string    `json:"transaction"`
 	Writer        string    `json:"writer"`
 	HeldBy        []Holder  `json:"held_by"` // never nil
@@ -296,6 +298,19 @@ type TableIndex struct {
 	CoveredFragments   int      `json:"covered_fragments"`
 	UncoveredFragments int      `json:"uncovered_fragments"`
 	CoveredRows        uint64   `json:"covered_rows"`
+
+	Segments []IndexSegment `json:"segments"` // never nil
+}
+
+// IndexSegment is one physical part of an index: a folder under `_indices`.
+type IndexSegment struct {
+	UUID      string    `json:"uuid"`
+	Version   uint64    `json:"dataset_version"` // that it was built from
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	Fragments int       `json:"fragments"`         // that it covers
+	Missing   int       `json:"missing_fragments"` // of those, no longer in the table
+	Bytes     *uint64   `json:"bytes"`             // of its files; nil when the manifest does not say
+	Base      string    `json:"base,omitempty"`    // dataset that owns the folder when it is not this one
 }
 
 // Row is one entity, in the words of `export`. Values holds JSON-ready values

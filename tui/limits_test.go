@@ -100,7 +100,7 @@ func TestGlyphs(t *testing.T) {
 // that mean nothing.
 func keyNames() []string {
 	names := []string{"x", "Z", "M", "O", "C", "X", "delete", "ctrl+x", ":", "/", "é", "日"}
-	for _, a := range action.Table {
+	for _, a := range action.Default().Actions() {
 		for _, k := range a.Keys {
 			if k != "q" && k != "ctrl+c" && k != " " {
 				names = append(names, k)

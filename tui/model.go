@@ -74,7 +74,7 @@ type waiting struct {
 func newModel(ctx context.Context, o Options, th *theme.Theme) *model {
 	m := &model{opt: o, roots: map[action.ID]*visit{}, quit: func() {}, dirty: true, ascii: th.Glyph.Pointer == ">"}
 	m.ctx, m.end = context.WithCancel(ctx)
-	m.env = screen.Env{Theme: th, URI: o.URI, Address: o.URI, Data: screen.NewSession(), Now: o.Now()}
+	m.env = screen.Env{Theme: th, URI: o.URI, Address: o.URI, Data: screen.NewSession(), Keys: action.Default(), Now: o.Now()}
 	s, id := o.first()
 	v := m.newVisit(s)
 	m.stack = []*visit{v}

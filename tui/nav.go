@@ -18,6 +18,9 @@ func (n *navigator) Name() string { return "" }
 // Title implements screen.Screen.
 func (n *navigator) Title() string { return "navigator" }
 
+// Place implements screen.Screen.
+func (n *navigator) Place() string { return "" }
+
 // Start implements screen.Screen.
 func (n *navigator) Start(e *screen.Env) []screen.Request { return e.Data.Missing(e) }
 

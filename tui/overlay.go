@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/screen"
 	"github.com/omnideck/omnideck/tui/theme"
 )
 
@@ -26,7 +27,7 @@ type help struct{ top int }
 func (h *help) paste(string) {}
 
 func (h *help) key(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
-	a, _ := action.Find(m.top().screen.Name(), k.String())
+	a, _ := m.env.Keys.Find(m.top().screen.Name(), k.String())
 	switch a.ID {
 	case action.Down:
 		h.top++
@@ -55,9 +56,9 @@ func (h *help) cover(m *model, body []string, w int) []string {
 	if w >= 110 {
 		lw := w / 2
 		left, right := part.NewDoc(t, lw), part.NewDoc(t, w-lw)
-		sheet(left, c, "on this screen", c.Screen)
-		sheet(left, c, "moving", action.Lists)
-		sheet(right, c, "everywhere", action.Global)
+		sheet(left, m.env.Keys, c, "on this screen", c.Screen)
+		sheet(left, m.env.Keys, c, "moving", action.Lists)
+		sheet(right, m.env.Keys, c, "everywhere", action.Global)
 		n := max(left.Len(), right.Len())
 		l, r := left.Window(n, new(int)), right.Window(n, new(int))
 		d = part.NewDoc(t, w)
@@ -66,9 +67,9 @@ func (h *help) cover(m *model, body []string, w int) []string {
 		}
 	} else {
 		d = part.NewDoc(t, w)
-		sheet(d, c, "on this screen", c.Screen)
-		sheet(d, c, "moving", action.Lists)
-		sheet(d, c, "everywhere", action.Global)
+		sheet(d, m.env.Keys, c, "on this screen", c.Screen)
+		sheet(d, m.env.Keys, c, "moving", action.Lists)
+		sheet(d, m.env.Keys, c, "everywhere", action.Global)
 	}
 	return append([]string{lead}, d.Window(len(body)-1, &h.top)...)
 }
@@ -76,8 +77,8 @@ func (h *help) cover(m *model, body []string, w int) []string {
 const helpKeys = 14 // cells of the keys
 
 // sheet lists the actions of a scope; what cannot be used now says why.
-func sheet(d *part.Doc, c action.Context, title, scope string) {
-	actions := action.Of(scope)
+func sheet(d *part.Doc, keys *action.Map, c action.Context, title, scope string) {
+	actions := keys.Of(scope)
 	if len(actions) == 0 {
 		return
 	}
@@ -94,14 +95,16 @@ func sheet(d *part.Doc, c action.Context, title, scope string) {
 
 // prompt asks for one line of text.
 type prompt struct {
-	title string
-	text  []rune
-	at    int
+	*screen.Prompt
+	text []rune
+	at   int
 }
 
 const promptMax = 4096 // characters of an address
 
-func newPrompt(title string) *prompt { return &prompt{title: title} }
+func newPrompt(p *screen.Prompt) *prompt {
+	return &prompt{Prompt: p, text: []rune(p.Text), at: len([]rune(p.Text))}
+}
 
 func (p *prompt) paste(text string) {
 	line, _, _ := strings.Cut(strings.TrimLeft(text, "\r\n"), "\n")
@@ -129,7 +132,7 @@ func (p *prompt) key(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 		if uri == "" {
 			return nil, true
 		}
-		return m.choose(uri), true
+		return m.effect(p.Done(&m.env, uri)), true
 	case "left":
 		p.at = max(0, p.at-1)
 	case "right":
@@ -168,8 +171,8 @@ func (p *prompt) cover(m *model, body []string, w int) []string {
 		at, rest = part.Clean(string(r[:1]), t.Glyph), part.Clean(string(r[1:]), t.Glyph)
 	}
 	field := part.Line(t, w-2, part.S(" "), part.S(before), part.R(theme.Select, at), part.S(rest))
-	hint := part.Line(t, w-2, part.R(theme.Muted, " enter opens "+t.Glyph.Dot+" esc keeps what is shown"))
-	box := part.Box(t, p.title, []string{field, hint}, w)
+	hint := part.Line(t, w-2, part.R(theme.Muted, " enter "+p.Hint+" "+t.Glyph.Dot+" esc keeps what is shown"))
+	box := part.Box(t, p.Title, []string{field, hint}, w)
 	if len(body) < len(box) {
 		return part.Fit(box, w, len(body))
 	}

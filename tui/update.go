@@ -78,8 +78,32 @@ func (m *model) context() action.Context {
 	c.Deep = m.deep()
 	c.Graph = !m.picking()
 	c.Loads = len(m.top().screen.Panes(&m.env)) > 0
-	c.ReadOnly = true
+	c.ReadOnly = m.env.Locked
+	m.offers(&c)
 	return c
+}
+
+// offers notes what the looked-at screen can do beyond the duties of all.
+func (m *model) offers(c *action.Context) {
+	s, e := m.top().screen, &m.env
+	_, c.Filters = s.(screen.Filterer)
+	_, c.Sorts = s.(screen.Sorter)
+	_, c.Chooses = s.(screen.Chooser)
+	if t, ok := s.(screen.Traveller); ok {
+		_, _, c.Destination = t.Destination(e)
+	}
+	c.Travelling = e.Travelling()
+	if p, ok := s.(screen.Pinner); ok {
+		pin := p.Pin(e)
+		c.Pins = pin != nil
+		c.Pinned = pin != nil && e.Pinned != nil && e.Pinned.Kind == pin.Kind
+	}
+	if x, ok := s.(screen.Copier); ok {
+		c.Copies = len(x.Copies(e)) > 0
+	}
+	if x, ok := s.(screen.Exporter); ok {
+		c.Exports = x.Exports(e) != nil
+	}
 }
 
 // deep says that there is something to go back to.
@@ -103,7 +127,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	c := m.context()
-	a, ok := action.Find(c.Screen, name)
+	a, ok := m.env.Keys.Find(c.Screen, name)
 	if !ok {
 		return nil
 	}
@@ -129,6 +153,8 @@ func (m *model) do(id action.ID) tea.Cmd {
 		return m.interrupt()
 	case action.Reload:
 		return m.reload()
+	case action.Travel:
+		return m.travel()
 	case action.Scope:
 		m.scope = (m.scope + 1) % 3
 		m.sample()
@@ -165,8 +191,8 @@ func (m *model) effect(e screen.Effect) tea.Cmd {
 		cmds = append(cmds, m.look(*e.Look))
 	case e.URI != "":
 		cmds = append(cmds, m.choose(e.URI))
-	case e.Type != "":
-		m.overlays = append(m.overlays, newPrompt(e.Type))
+	case e.Prompt != nil:
+		m.overlays = append(m.overlays, newPrompt(e.Prompt))
 	}
 	if len(e.Ask) > 0 {
 		cmds = append(cmds, m.ask(m.top(), e.Ask))
@@ -203,6 +229,20 @@ func (m *model) back() tea.Cmd {
 		return m.enter()
 	}
 	return m.forget()
+}
+
+// travel goes to the moment that is selected; where one is there already, or
+// none is selected, back to now.
+func (m *model) travel() tea.Cmd {
+	if t, ok := m.top().screen.(screen.Traveller); ok {
+		if at, name, ok := t.Destination(&m.env); ok && at != m.env.At {
+			return tea.Batch(m.say("all screens show "+name), m.look(at))
+		}
+	}
+	if m.env.Travelling() {
+		return tea.Batch(m.say("all screens show the head of "+m.env.Branch()), m.look(engine.At{Branch: m.env.At.Branch}))
+	}
+	return nil
 }
 
 // look shows another branch on all screens. Where one was on each of them is

@@ -167,7 +167,7 @@ func (m *model) crumbs(w int) string {
 		if m.picking() {
 			break
 		}
-		a := action.Get(id)
+		a := m.env.Keys.Get(id)
 		here := m.roots[id] == first
 		spans = append(spans, part.R(theme.Muted, a.Key()+" "))
 		if here {
@@ -242,7 +242,7 @@ func (m *model) keys(w int) string {
 	}
 	var hints []part.Hint
 	for place := 1; place <= 9; place++ {
-		for _, a := range action.Table {
+		for _, a := range m.env.Keys.Actions() {
 			if a.Footer != place || !(a.In(c.Screen) || a.In(action.Lists) || a.In(action.Global)) {
 				continue
 			}

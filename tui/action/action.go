@@ -5,7 +5,10 @@
 // asks for an action by its ID and never looks at a key.
 package action
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // ID names an action.
 type ID string
@@ -33,17 +36,26 @@ type Action struct {
 
 // Context is what the gates of the table look at.
 type Context struct {
-	Screen    string
-	Items     int  // in the focused list
-	Openable  bool // enter leads somewhere
-	Detail    bool // there is a detail pane to flip to
-	Deep      bool // there is a screen to go back to
-	Tabs      bool // the screen has tabs
-	Columns   bool // the screen has columns to move in
-	Loads     bool // the screen shows something that is loaded
-	Truncated bool // more stands behind what is shown
-	Graph     bool // a graph is open
-	ReadOnly  bool // nothing may be written
+	Screen      string
+	Items       int  // in the focused list
+	Openable    bool // enter leads somewhere
+	Detail      bool // there is a detail pane to flip to
+	Deep        bool // there is a screen to go back to
+	Tabs        bool // the screen has tabs
+	Columns     bool // the screen has columns to move in
+	Loads       bool // the screen shows something that is loaded
+	Truncated   bool // more stands behind what is shown
+	Graph       bool // a graph is open
+	Filters     bool // the list can be narrowed
+	Sorts       bool // and ordered
+	Chooses     bool // columns can be hidden
+	Copies      bool // something can be copied
+	Exports     bool // something can be written to a file
+	Pins        bool // what is selected can be compared
+	Pinned      bool // something of the same kind is marked
+	Destination bool // t leads somewhere
+	Travelling  bool // the screens show another moment than now
+	ReadOnly    bool // nothing may be written
 }
 
 // Key is how the action's keys are shown.
@@ -78,17 +90,21 @@ func (a Action) In(scope string) bool {
 	return false
 }
 
+// Map is the table with the keys that are in force.
+type Map struct{ actions []Action }
+
+// Default is the table with its own keys.
+func Default() *Map { return &Map{Table} }
+
+// Actions are all actions in the order of the table.
+func (m *Map) Actions() []Action { return m.actions }
+
 // Find returns the action that a key means on a screen.
-func Find(screen, key string) (Action, bool) {
+func (m *Map) Find(screen, key string) (Action, bool) {
 	for _, scope := range []string{screen, Lists, Global} {
-		for _, a := range Table {
-			if !a.In(scope) {
-				continue
-			}
-			for _, k := range a.Keys {
-				if k == key {
-					return a, true
-				}
+		for _, a := range m.actions {
+			if a.In(scope) && slices.Contains(a.Keys, key) {
+				return a, true
 			}
 		}
 	}
@@ -96,8 +112,8 @@ func Find(screen, key string) (Action, bool) {
 }
 
 // Get returns an action by its ID.
-func Get(id ID) Action {
-	for _, a := range Table {
+func (m *Map) Get(id ID) Action {
+	for _, a := range m.actions {
 		if a.ID == id {
 			return a
 		}
@@ -105,10 +121,13 @@ func Get(id ID) Action {
 	return Action{}
 }
 
+// Key is how the key of an action is shown; "" when it has none.
+func (m *Map) Key(id ID) string { return m.Get(id).Key() }
+
 // Of lists the actions of a scope in the order of the table.
-func Of(scope string) []Action {
+func (m *Map) Of(scope string) []Action {
 	var out []Action
-	for _, a := range Table {
+	for _, a := range m.actions {
 		if a.In(scope) {
 			out = append(out, a)
 		}

@@ -45,13 +45,13 @@ func TestWhy(t *testing.T) {
 	if got := write.Why(Context{ReadOnly: true}); got != "read-only" {
 		t.Errorf("a write on a read-only graph: %q", got)
 	}
-	if got := Get(Back).Why(Context{}); got == "" {
+	if got := Default().Get(Back).Why(Context{}); got == "" {
 		t.Error("back on the first screen is not refused")
 	}
-	if a, ok := Find(OnVersions, "d"); !ok || a.ID != Decode {
-		t.Errorf("d on versions is %v", a.ID)
+	if a, ok := Default().Find(OnVersions, "a"); !ok || a.ID != Decode {
+		t.Errorf("a on versions is %v", a.ID)
 	}
-	if _, ok := Find(OnOverview, "d"); ok {
-		t.Error("d on the overview means something")
+	if _, ok := Default().Find(OnOverview, "a"); ok {
+		t.Error("a on the overview means something")
 	}
 }

@@ -15,7 +15,7 @@ func TestKeysPage(t *testing.T) {
 	b.WriteString("# Keys\n\nMade from the action table (`tui/action`) by its tests; do not edit. No key of this release writes anything.\n")
 	sections := append([]string{Global, Lists}, Screens...)
 	for _, scope := range sections {
-		rows := Of(scope)
+		rows := Default().Of(scope)
 		if len(rows) == 0 {
 			continue
 		}

@@ -25,6 +25,9 @@ func (b *Branches) Name() string { return action.OnBranches }
 // Title implements Screen.
 func (b *Branches) Title() string { return "branches" }
 
+// Place implements Screen.
+func (b *Branches) Place() string { return "branches" }
+
 // Start implements Screen.
 func (b *Branches) Start(e *Env) []Request {
 	if e.Data.Branches.wanted() {
@@ -52,21 +55,25 @@ func (b *Branches) Do(e *Env, id action.ID) Effect {
 	switch id {
 	case action.Flip, action.Open:
 		b.onRight = !b.onRight && len(rows) > 0
-	case action.LookAt:
-		if b.list.Sel < len(rows) {
-			name := rows[b.list.Sel].Name
-			at := engine.At{Branch: name}
-			if name == "main" {
-				at = engine.At{}
-			}
-			return Effect{Look: &at, Note: "all screens show " + name}
-		}
 	default:
 		if b.move(id, len(rows)) && b.list.Sel < len(rows) {
 			b.list.Remember(rows[b.list.Sel].Name)
 		}
 	}
 	return Effect{}
+}
+
+// Destination implements Traveller: the head of the selected branch.
+func (b *Branches) Destination(e *Env) (at engine.At, name string, ok bool) {
+	data, _ := e.Data.Branches.Get()
+	rows := tree(data)
+	if b.list.Sel >= len(rows) {
+		return at, "", false
+	}
+	if name = rows[b.list.Sel].Name; name != "main" {
+		at.Branch = name
+	}
+	return at, name, true
 }
 
 // Render implements Screen.

@@ -101,6 +101,9 @@ func (c *Commits) Name() string { return action.OnCommits }
 // Title implements Screen.
 func (c *Commits) Title() string { return "commits" }
 
+// Place implements Screen.
+func (c *Commits) Place() string { return "commits" }
+
 // Start implements Screen.
 func (c *Commits) Start(e *Env) []Request {
 	if e.Data.History.wanted() {

@@ -34,6 +34,9 @@ func (p *page) Name() string { return action.OnFinding }
 // Title implements Screen.
 func (p *page) Title() string { return p.title }
 
+// Place implements Screen: a finding is not asked for, it is come upon.
+func (p *page) Place() string { return "overview" }
+
 // Start implements Screen.
 func (p *page) Start(*Env) []Request { return nil }
 

@@ -23,6 +23,9 @@ func (o *Overview) Name() string { return action.OnOverview }
 // Title implements Screen.
 func (o *Overview) Title() string { return "overview" }
 
+// Place implements Screen.
+func (o *Overview) Place() string { return "overview" }
+
 // Start implements Screen.
 func (o *Overview) Start(e *Env) []Request {
 	if e.Data.Info.wanted() && e.Data.Names.wanted() && e.Data.Snapshot.wanted() {

@@ -42,6 +42,9 @@ func (p *Picker) Name() string { return action.OnPicker }
 // Title implements Screen.
 func (p *Picker) Title() string { return "open a graph" }
 
+// Place implements Screen.
+func (p *Picker) Place() string { return "" }
+
 // Start implements Screen.
 func (p *Picker) Start(e *Env) []Request {
 	if p.read != nil && p.recents.wanted() {
@@ -93,7 +96,7 @@ func (p *Picker) Do(_ *Env, id action.ID) Effect {
 	case action.Open:
 		return Effect{URI: list[min(p.list.Sel, len(list)-1)].URI}
 	case action.Address:
-		return Effect{Type: "address of a graph"}
+		return Effect{Prompt: &Prompt{Title: "address of a graph", Hint: "opens", Draft: "address", Done: func(_ *Env, uri string) Effect { return Effect{URI: uri} }}}
 	default:
 		if p.move(id, len(list)) {
 			p.list.Remember(list[p.list.Sel].URI)

@@ -14,6 +14,8 @@ package screen
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"time"
 
 	"github.com/omnideck/omnideck/engine"
@@ -30,9 +32,19 @@ type Env struct {
 	URI     string // as it was asked for
 	Address string // as the graph spells it
 	Remote  bool
+	Locked  bool      // nothing may be written until the user unlocks it
 	At      engine.At // what all screens show
+	Pinned  *Pin      // what was marked, to be compared; nil = nothing
+	Masked  bool      // draw no measured time and no hops: a picture that must come out the same again
+	Keys    *action.Map
 	Data    *Session
 }
+
+// Key is how the key of an action is shown now: the user may have moved it.
+func (e *Env) Key(id action.ID) string { return e.Keys.Key(id) }
+
+// Travelling says that the screens show a moment that is not the newest one.
+func (e *Env) Travelling() bool { return e.At.Commit != "" || e.At.Version != 0 }
 
 // Branch is the branch that the screens show.
 func (e *Env) Branch() string {
@@ -53,13 +65,129 @@ type Request struct {
 
 // Effect is what an action does beyond changing the screen itself.
 type Effect struct {
-	Push Screen // go deeper
-	Ask  []Request
-	Look *engine.At // show this on all screens
-	Note string     // said in the status line
-	URI  string     // open this graph (picker)
-	Type string     // ask for a line of text with this title (picker)
+	Push   Screen // go deeper
+	Ask    []Request
+	Look   *engine.At // show this on all screens
+	Note   string     // said in the status line
+	URI    string     // open this graph (picker)
+	Prompt *Prompt    // ask for a line of text
+	Menu   *Menu      // ask for a choice
+	Export *Export    // write a file
 }
+
+// Prompt asks for one line of text.
+type Prompt struct {
+	Title string
+	Text  string // to begin with
+	Hint  string // what enter does
+	// Draft names the draft that is kept when the prompt is left with esc; ""
+	// keeps none.
+	Draft string
+	// Change is told every change of the text, for a filter that works while one
+	// types; may be nil. Done is told the text at enter.
+	Change func(*Env, string) Effect
+	Done   func(*Env, string) Effect
+	// Cancel is told that the prompt was left with esc; may be nil.
+	Cancel func(*Env) Effect
+}
+
+// Menu asks for a choice from a few.
+type Menu struct {
+	Title  string
+	Items  []MenuItem
+	Sel    int
+	Toggle bool // items are switched on and off, and the menu stays open
+	// Choose is told the item at enter, or at each switch.
+	Choose func(e *Env, i int) Effect
+}
+
+// MenuItem is one line of a Menu.
+type MenuItem struct {
+	Key    string // a letter that chooses it at once; "" = none
+	Label  string
+	Detail string
+	On     bool // of a Toggle menu
+}
+
+// Export is a file that can be written from what is shown. It is streamed from
+// the store, not from the screen.
+type Export struct {
+	Name  string // proposed file name
+	Title string // what will be in it
+	// Write gives the bytes and says how many rows there were.
+	Write func(ctx context.Context, ws workspace.Workspace, w io.Writer) (rows int, err error)
+}
+
+// Copy is something that can be put on the clipboard.
+type Copy struct {
+	Label string // "id", "row as JSON", "command line"
+	Text  string
+}
+
+// PinKind is what a Pin marks. Two pins of one kind can be compared.
+type PinKind uint8
+
+// The kinds of pins.
+const (
+	PinPoint   PinKind = iota // a point of the graph: commit, branch, version of __manifest
+	PinVersion                // a version of a table
+	PinRow                    // an entity
+)
+
+// Pin is a thing that was marked to be compared with another one.
+type Pin struct {
+	Kind    PinKind
+	Label   string    // for people: "commit …7QX2M9", "node:Port v41", "node:Port rotterdam"
+	At      engine.At // of a point, and where a row was read
+	Table   string    // of a version and of a row
+	Branch  string    // of a version
+	Version uint64    // of a version
+	ID      string    // of a row
+}
+
+// What a screen may offer beyond Screen. The root looks for these by type.
+type (
+	// Filterer narrows what it lists to what matches a filter, in the words of
+	// part.ParseFilter. A filter that cannot be read is said in the Note.
+	Filterer interface {
+		Filter() string
+		SetFilter(*Env, string) Effect
+		// NextMatch selects the next item (+1) or the one before (-1) that the last
+		// filter matches, when the list is whole.
+		NextMatch(e *Env, d int) Effect
+	}
+	// Sorter orders what it lists. Column -1 is the order of the data.
+	Sorter interface {
+		SortColumns(*Env) []string
+		Sorted() (column int, desc bool)
+		SetSort(e *Env, column int, desc bool) Effect
+	}
+	// Chooser has columns that can be hidden.
+	Chooser interface {
+		ChoosableColumns(*Env) []MenuItem
+		SwitchColumn(e *Env, i int) Effect
+	}
+	// Copier says what of the selected thing can be copied, the likeliest first.
+	Copier interface{ Copies(*Env) []Copy }
+	// Exporter says what can be written to a file; nil when nothing.
+	Exporter interface{ Exports(*Env) *Export }
+	// Pinner says what = marks; nil when nothing.
+	Pinner interface{ Pin(*Env) *Pin }
+	// Traveller says where in history t goes, and its name for people.
+	Traveller interface {
+		Destination(*Env) (at engine.At, name string, ok bool)
+	}
+	// Keeper has a position that outlives the program: selection, filter, sort,
+	// columns. Restore is called before the first Start, with what Keep returned
+	// in an earlier run; it ignores what it does not understand.
+	Keeper interface {
+		Keep() json.RawMessage
+		Restore(json.RawMessage)
+	}
+	// Clicker takes a click at a place inside its area. It says whether it hit
+	// something.
+	Clicker interface{ Click(e *Env, x, y int) bool }
+)
 
 // Area is where a screen draws.
 type Area struct {
@@ -71,6 +199,7 @@ type Area struct {
 type Screen interface {
 	Name() string  // its scope in the action table
 	Title() string // its place in the breadcrumb
+	Place() string // how it is asked for: package comment of place.go
 	// Start asks for what is shown and was never asked for, or was cancelled.
 	Start(*Env) []Request
 	// Reload asks again for what is shown.
@@ -94,12 +223,14 @@ type Session struct {
 	Snapshot Load[*engine.Snapshot]
 	Branches Load[[]engine.Branch]
 	History  Load[*History]
+	Schema   Load[*engine.Schema]
 }
 
 // NewSession makes the session of a graph of which nothing is known yet.
 func NewSession() *Session {
 	s := &Session{}
 	s.Info.name, s.Names.name, s.Snapshot.name, s.Branches.name, s.History.name = "info", "branch names", "snapshot", "branches", "commits"
+	s.Schema.name = "schema"
 	return s
 }
 
@@ -131,6 +262,11 @@ func (s *Session) AskSnapshot(e *Env) Request {
 // AskBranches asks for the branches with details.
 func (s *Session) AskBranches(e *Env) Request {
 	return s.Branches.ask(e, func(ctx context.Context, ws workspace.Workspace) ([]engine.Branch, error) { return ws.Branches(ctx) })
+}
+
+// AskSchema asks for the accepted schema.
+func (s *Session) AskSchema(e *Env) Request {
+	return s.Schema.ask(e, func(ctx context.Context, ws workspace.Workspace) (*engine.Schema, error) { return ws.Schema(ctx) })
 }
 
 // Missing asks for what the navigator shows and nobody has asked for yet.

@@ -38,6 +38,9 @@ func (s *Table) Name() string { return s.tabs[s.active].scope() }
 // Title implements Screen.
 func (s *Table) Title() string { return s.table }
 
+// Place implements Screen.
+func (s *Table) Place() string { return s.table + "/" + s.tabs[s.active].label() }
+
 // Start implements Screen.
 func (s *Table) Start(e *Env) []Request { return s.tabs[s.active].start(e) }
 
@@ -107,6 +110,9 @@ func (s *Versions) Name() string { return action.OnVersions }
 
 // Title implements Screen.
 func (s *Versions) Title() string { return "versions of " + s.chain.table }
+
+// Place implements Screen.
+func (s *Versions) Place() string { return "versions" }
 
 // Start implements Screen.
 func (s *Versions) Start(e *Env) []Request { return s.chain.start(e) }

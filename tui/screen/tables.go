@@ -21,6 +21,9 @@ func (s *Tables) Name() string { return action.OnTables }
 // Title implements Screen.
 func (s *Tables) Title() string { return "tables" }
 
+// Place implements Screen.
+func (s *Tables) Place() string { return "tables" }
+
 // Start implements Screen.
 func (s *Tables) Start(e *Env) []Request {
 	if e.Data.Snapshot.wanted() {

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"io"
 
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
@@ -14,20 +15,46 @@ func Open(ctx context.Context, uri string, o engine.Options) (Workspace, error) 
 	if err != nil {
 		return nil, err
 	}
-	return graph{g}, nil
+	return graph{g, o.Ledger}, nil
 }
 
 // graph is the engine's graph in the words of Workspace.
-type graph struct{ *engine.Graph }
+type graph struct {
+	*engine.Graph
+	ledger *cost.Ledger // nil: none is kept
+}
 
 // History implements Workspace.
 func (g graph) History(ctx context.Context, limit int) ([]engine.LogEntry, error) {
 	return g.LogAll(ctx, limit)
 }
 
+// WriteRows implements Workspace.
+func (g graph) WriteRows(ctx context.Context, w io.Writer, table string, at engine.At, o engine.RowsOptions) (int, error) {
+	n := 0
+	for row, err := range g.StreamRows(ctx, table, at, o) {
+		if err != nil {
+			return n, err
+		}
+		if _, err := w.Write(append(row.Line, '\n')); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// Operations implements Workspace.
+func (g graph) Operations(_ context.Context, n int) ([]cost.Entry, error) {
+	if g.ledger == nil {
+		return nil, nil
+	}
+	return g.ledger.Read(n, func(e cost.Entry) bool { return e.URI == g.URI() })
+}
+
 // Scope implements Workspace.
 func (g graph) Scope(ctx context.Context) (context.Context, Meter) {
-	ctx, s := cost.WithScope(ctx)
+	ctx, s := cost.WithTrace(ctx)
 	return ctx, meter{s}
 }
 
@@ -41,3 +68,6 @@ func (m meter) Sample() Reading {
 		BytesRead: r.BytesRead, BytesWritten: r.BytesWritten, Hops: r.Hops, InFlight: inFlight, Retries: r.Retries, Failed: failed,
 	}
 }
+
+// Trace implements Meter.
+func (m meter) Trace() cost.Trace { return m.scope.Trace() }

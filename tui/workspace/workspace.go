@@ -8,7 +8,9 @@ package workspace
 
 import (
 	"context"
+	"io"
 
+	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
 )
 
@@ -33,6 +35,27 @@ type Workspace interface {
 	Fragments(ctx context.Context, table string, at engine.At) (*engine.Fragments, error)
 	Rows(ctx context.Context, table string, at engine.At, o engine.RowsOptions) (*engine.RowPage, error)
 
+	Schema(ctx context.Context) (*engine.Schema, error)
+	// Entity is the page of exactly one row; *engine.NotFoundError when there is
+	// none.
+	Entity(ctx context.Context, table, id string, at engine.At) (*engine.RowPage, error)
+	Neighbors(ctx context.Context, typ, id string, at engine.At, o engine.NeighborsOptions) (*engine.Neighbors, error)
+	Find(ctx context.Context, id string, at engine.At) ([]engine.Hit, error)
+	// Diff compares two points of the graph, DiffVersions two versions of one
+	// table as a branch has it.
+	Diff(ctx context.Context, a, b engine.At, o engine.DiffOptions) (*engine.Diff, error)
+	DiffVersions(ctx context.Context, table, branch string, a, b uint64, o engine.DiffOptions) (*engine.VersionDiff, error)
+	// ResolveAt reads a branch, a manifest version of branch, or a commit.
+	ResolveAt(ctx context.Context, text, branch string) (engine.At, error)
+	// Object is the beginning of any object of the store.
+	Object(ctx context.Context, key string, n int) (*engine.Object, error)
+	// WriteRows streams the rows of a table that meet a condition, as `export`
+	// spells them, and says how many there were.
+	WriteRows(ctx context.Context, w io.Writer, table string, at engine.At, o engine.RowsOptions) (int, error)
+	// Operations are the newest n lines of the ledger about this graph, oldest
+	// first; it asks no store.
+	Operations(ctx context.Context, n int) ([]cost.Entry, error)
+
 	// Scope returns a context whose requests are counted by a new meter, and by
 	// the meters that ctx already carries.
 	Scope(ctx context.Context) (context.Context, Meter)
@@ -40,9 +63,14 @@ type Workspace interface {
 	Close() error
 }
 
-// Meter counts the requests made under one context. Sample may be called at
-// any time from any goroutine.
-type Meter interface{ Sample() Reading }
+// Meter counts the requests made under one context. Its methods may be called
+// at any time from any goroutine.
+type Meter interface {
+	Sample() Reading
+	// Trace is what was counted in detail: the newest calls, and all calls by
+	// path class.
+	Trace() cost.Trace
+}
 
 // Reading is the state of a Meter at one moment.
 type Reading struct {

@@ -5,9 +5,11 @@ package fake
 
 import (
 	"context"
+	"io"
 	"sync"
 	"time"
 
+	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/workspace"
 )
@@ -38,6 +40,14 @@ type Workspace struct {
 	Chains     map[string]*engine.Versions
 	Layouts    map[string]*engine.Fragments
 	Page       func(table string, o engine.RowsOptions) *engine.RowPage
+	Contract   *engine.Schema
+	Around     func(typ, id string) *engine.Neighbors // edges of an entity
+	Hits       func(id string) []engine.Hit
+	Compared   *engine.Diff
+	ComparedV  *engine.VersionDiff
+	Bytes      []byte // of every object
+	Ledger     []cost.Entry
+	Detail     cost.Trace // of every meter
 
 	// Script says what the questions do, by method name; "" is for all others.
 	Script map[string]Step
@@ -222,6 +232,94 @@ func (w *Workspace) Rows(ctx context.Context, table string, _ engine.At, o engin
 	return answer(ctx, w, "Rows", page)
 }
 
+// Schema implements workspace.Workspace.
+func (w *Workspace) Schema(ctx context.Context) (*engine.Schema, error) {
+	return answer(ctx, w, "Schema", w.Contract)
+}
+
+// Entity implements workspace.Workspace: a row of the first page.
+func (w *Workspace) Entity(ctx context.Context, table, id string, _ engine.At) (*engine.RowPage, error) {
+	if w.Page != nil {
+		p := *w.Page(table, engine.RowsOptions{Limit: 200})
+		for _, r := range p.Rows {
+			if r.ID == id {
+				p.Rows = []engine.Row{r}
+				return answer(ctx, w, "Entity", &p)
+			}
+		}
+	}
+	return missing[*engine.RowPage](ctx, w, "Entity", id)
+}
+
+// Neighbors implements workspace.Workspace.
+func (w *Workspace) Neighbors(ctx context.Context, typ, id string, _ engine.At, _ engine.NeighborsOptions) (*engine.Neighbors, error) {
+	n := &engine.Neighbors{Edges: []engine.NeighborEdge{}, Nodes: []engine.Hit{}}
+	if w.Around != nil {
+		n = w.Around(typ, id)
+	}
+	return answer(ctx, w, "Neighbors", n)
+}
+
+// Find implements workspace.Workspace.
+func (w *Workspace) Find(ctx context.Context, id string, _ engine.At) ([]engine.Hit, error) {
+	hits := []engine.Hit{}
+	if w.Hits != nil {
+		hits = w.Hits(id)
+	}
+	return answer(ctx, w, "Find", hits)
+}
+
+// Diff implements workspace.Workspace.
+func (w *Workspace) Diff(ctx context.Context, a, b engine.At, _ engine.DiffOptions) (*engine.Diff, error) {
+	if w.Compared == nil {
+		return answer(ctx, w, "Diff", &engine.Diff{A: a, B: b, Counts: []engine.DiffCount{}, Changes: []engine.Change{}})
+	}
+	return answer(ctx, w, "Diff", w.Compared)
+}
+
+// DiffVersions implements workspace.Workspace.
+func (w *Workspace) DiffVersions(ctx context.Context, table, _ string, _, _ uint64, _ engine.DiffOptions) (*engine.VersionDiff, error) {
+	if w.ComparedV == nil {
+		return missing[*engine.VersionDiff](ctx, w, "DiffVersions", table)
+	}
+	return answer(ctx, w, "DiffVersions", w.ComparedV)
+}
+
+// ResolveAt implements workspace.Workspace: text is a branch, or a commit.
+func (w *Workspace) ResolveAt(ctx context.Context, text, branch string) (engine.At, error) {
+	at := engine.At{Branch: branch, Commit: text}
+	for _, b := range w.BranchList {
+		if b.Name == text {
+			at = engine.At{Branch: text}
+		}
+	}
+	return answer(ctx, w, "ResolveAt", at)
+}
+
+// Object implements workspace.Workspace.
+func (w *Workspace) Object(ctx context.Context, key string, n int) (*engine.Object, error) {
+	return answer(ctx, w, "Object", &engine.Object{Key: key, Size: int64(len(w.Bytes)), Bytes: w.Bytes[:min(n, len(w.Bytes))]})
+}
+
+// WriteRows implements workspace.Workspace: the ids of the first page.
+func (w *Workspace) WriteRows(ctx context.Context, out io.Writer, table string, _ engine.At, o engine.RowsOptions) (int, error) {
+	n := 0
+	if w.Page != nil {
+		for _, r := range w.Page(table, o).Rows {
+			if _, err := io.WriteString(out, r.ID+"\n"); err != nil {
+				return n, err
+			}
+			n++
+		}
+	}
+	return answer(ctx, w, "WriteRows", n)
+}
+
+// Operations implements workspace.Workspace.
+func (w *Workspace) Operations(ctx context.Context, n int) ([]cost.Entry, error) {
+	return answer(ctx, w, "Operations", w.Ledger[max(0, len(w.Ledger)-n):])
+}
+
 // Close implements workspace.Workspace.
 func (w *Workspace) Close() error {
 	w.mu.Lock()
@@ -234,6 +332,7 @@ func (w *Workspace) Close() error {
 type meter struct {
 	mu sync.Mutex
 	r  workspace.Reading
+	t  cost.Trace
 }
 
 type scopeKey struct{}
@@ -246,7 +345,7 @@ type scope struct {
 // Scope implements workspace.Workspace.
 func (w *Workspace) Scope(ctx context.Context) (context.Context, workspace.Meter) {
 	outer, _ := ctx.Value(scopeKey{}).(*scope)
-	m := &meter{}
+	m := &meter{t: w.Detail}
 	return context.WithValue(ctx, scopeKey{}, &scope{m, outer}), m
 }
 
@@ -256,6 +355,9 @@ func (m *meter) Sample() workspace.Reading {
 	defer m.mu.Unlock()
 	return m.r
 }
+
+// Trace implements workspace.Meter.
+func (m *meter) Trace() cost.Trace { return m.t }
 
 // begin counts the requests of a step as in flight; the returned function ends
 // them.

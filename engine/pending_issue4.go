@@ -1,0 +1,24 @@
+package engine
+
+import (
+	"context"
+	"errors"
+)
+
+var errSoon = errors.New("being built by a helper")
+
+// Diff compares two points of the graph.
+func (g *Graph) Diff(ctx context.Context, a, b At, o DiffOptions) (*Diff, error) { return nil, errSoon }
+
+// DiffVersions compares two versions of one table on a branch.
+func (g *Graph) DiffVersions(ctx context.Context, table, branch string, a, b uint64, o DiffOptions) (*VersionDiff, error) {
+	return nil, errSoon
+}
+
+// Entity is the page of exactly one row.
+func (g *Graph) Entity(ctx context.Context, table, id string, at At) (*RowPage, error) {
+	return nil, errSoon
+}
+
+// Object reads the first n bytes of an object.
+func (g *Graph) Object(ctx context.Context, key string, n int) (*Object, error) { return nil, errSoon }

@@ -1,0 +1,37 @@
+package screen
+
+import (
+	"fmt"
+	"strings"
+)
+
+// How screens are asked for, by --screen, by snap, and by the state that is
+// kept of a graph:
+//
+//	overview branches commits tables versions operations
+//	node:Port                 a table: its first tab
+//	node:Port/TAB             schema, fragments, versions, indexes or rows
+//	node:Port/rows/ID         one entity with its edges; / in the ID stays as it is
+//	find/ID                   where an id stands, in all types
+//	diff/A..B                 two points compared: branches, commits or versions
+
+// At finds the screen of a place.
+func At(place string) (Screen, error) {
+	switch place {
+	case "", "overview":
+		return NewOverview(), nil
+	case "branches":
+		return NewBranches(), nil
+	case "commits":
+		return NewCommits(), nil
+	case "tables":
+		return NewTables(), nil
+	case "versions":
+		return NewVersions(manifestTable), nil
+	}
+	table, rest, _ := strings.Cut(place, "/")
+	if strings.HasPrefix(table, "node:") || strings.HasPrefix(table, "edge:") {
+		return NewTable(table).Show(rest), nil
+	}
+	return nil, fmt.Errorf("choosing a screen: found %q, expected overview, branches, commits, tables, versions, operations, a table such as node:Port or node:Port/rows, find/ID or diff/A..B", place)
+}
