@@ -66,7 +66,7 @@ func (m *model) takeOpened(msg openedMsg) tea.Cmd {
 		return nil
 	}
 	m.ws = msg.ws
-	m.env.Remote, m.env.Address = m.ws.Remote(), m.ws.URI()
+	m.env.Remote, m.env.Locked, m.env.Address = m.ws.Remote(), m.ws.Remote(), m.ws.URI()
 	m.wsCtx, m.all = m.ws.Scope(m.ctx)
 	var cmds []tea.Cmd
 	for _, w := range waiting {

@@ -88,7 +88,7 @@ func (m *model) name() string {
 }
 
 func (m *model) header(w int) string {
-	hd := part.Header{Name: m.name(), URI: m.env.Address, Remote: m.env.Remote}
+	hd := part.Header{Name: m.name(), URI: m.env.Address, Remote: m.env.Remote, Locked: m.env.Locked, Past: m.env.Travelling()}
 	if m.picking() {
 		hd.Name = "omnideck"
 		return hd.Render(m.env.Theme, w)

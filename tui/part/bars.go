@@ -10,18 +10,47 @@ type Header struct {
 	Branch string
 	Head   string // commit id; "" = not read yet
 	At     uint64 // manifest version; 0 = not read yet
+	Travel string // how old the moment is that all screens show, "3 d"; "" = they show now
+	Past   bool   // they show another moment, however old
 	URI    string
 	Worst  Span   // chip of the worst finding, "" = none or not read
-	Remote bool   // drawn as RO
+	Gauges []Span // chips, the likeliest to be needed first; they give way when it is tight
+	Remote bool   // reached over a network: it is said whether it may be written to
+	Locked bool   // nothing may be written
+	Follow string // "2 s": loaded again that often; "" = not
 	Age    string // of what is shown, or how long it has been loading
 }
 
-// Render draws the header.
+// Render draws the header. When it gets tight the address goes first, then
+// the gauges, then the age; what may be written and what is wrong stay.
 func (h Header) Render(t *theme.Theme, w int) string {
+	left := h.left(t)
+	gauges, age := len(h.Gauges), true
+	right := h.right(t, gauges, age)
+	for SpanWidth(left)+SpanWidth(right) > w && (gauges > 0 || age) {
+		if gauges > 0 {
+			gauges--
+		} else {
+			age = false
+		}
+		right = h.right(t, gauges, age)
+	}
+	g := t.Glyph
+	if room := w - SpanWidth(left) - SpanWidth(right) - 3; h.URI != "" && room >= 8 {
+		left = append(left, R(theme.Muted, " "+g.Dot+" "+CutLeft(Clean(h.URI, g), room, g.More)))
+	}
+	return Sides(t, w, left, right)
+}
+
+// left is what is looked at.
+func (h Header) left(t *theme.Theme) []Span {
 	g := t.Glyph
 	left := []Span{S(" "), R(theme.Strong, Clean(h.Name, g))}
 	if h.Branch != "" {
 		left = append(left, R(theme.Muted, " "+g.Dot+" "), R(theme.Accent, Clean(h.Branch, g)))
+	}
+	if h.Past || h.Travel != "" {
+		return append(left, S(" "), R(theme.Chip, h.moment(g)))
 	}
 	if h.Head != "" {
 		left = append(left, R(theme.Muted, " @ "), S(Short(h.Head, g)))
@@ -29,21 +58,49 @@ func (h Header) Render(t *theme.Theme, w int) string {
 	if h.At > 0 {
 		left = append(left, R(theme.Muted, " v"+Count(h.At)))
 	}
+	return left
+}
+
+// moment is the chip that says that the past is looked at.
+func (h Header) moment(g theme.Glyphs) string {
+	s := " at"
+	if h.At > 0 {
+		s += " v" + Count(h.At)
+	}
+	if h.Head != "" {
+		s += " " + Short(h.Head, g)
+	}
+	if h.Travel != "" {
+		s += ", " + h.Travel + " ago"
+	}
+	if s == " at" {
+		s = " another moment"
+	}
+	return s + " "
+}
+
+// right is how it is.
+func (h Header) right(t *theme.Theme, gauges int, age bool) []Span {
 	var right []Span
+	for _, c := range h.Gauges[:gauges] {
+		right = append(right, S("  "), c)
+	}
 	if h.Worst.Text != "" {
 		right = append(right, S("  "), h.Worst)
 	}
-	if h.Remote {
+	switch {
+	case h.Locked:
 		right = append(right, S("  "), R(theme.Chip, " RO "))
+	case h.Remote:
+		right = append(right, S("  "), R(theme.Write, " RW "))
 	}
-	if h.Age != "" {
+	if h.Follow != "" {
+		right = append(right, R(theme.Accent, "  follow "+h.Follow))
+	}
+	if h.Age != "" && age {
 		right = append(right, R(theme.Muted, "  "+h.Age))
 	}
-	right = append(right, S(" "))
-	if room := w - SpanWidth(left) - SpanWidth(right) - 3; h.URI != "" && room >= 8 {
-		left = append(left, R(theme.Muted, " "+g.Dot+" "+CutLeft(Clean(h.URI, g), room, g.More)))
-	}
-	return Sides(t, w, left, right)
+	return append(right, S(" "))
 }
 
 // Meter is the status line: what was asked of the store.

@@ -38,6 +38,7 @@ type Env struct {
 	Masked  bool      // draw no measured time and no hops: a picture that must come out the same again
 	Keys    *action.Map
 	Data    *Session
+	Ops     *Records // operations of this run of the program, of every graph
 }
 
 // Key is how the key of an action is shown now: the user may have moved it.
@@ -57,6 +58,7 @@ func (e *Env) Branch() string {
 // Request is a question to the workspace.
 type Request struct {
 	Name   string // what is asked for, for the meter: "snapshot"
+	Table  string // that it is about, for the meter; "" = the whole graph
 	Pane   Pane
 	Target string
 	Gen    uint64
