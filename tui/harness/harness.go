@@ -16,6 +16,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/vt"
+
+	"github.com/omnideck/omnideck/tui/press"
 )
 
 // Term is a running program and the terminal that it writes to.
@@ -130,35 +132,9 @@ func (s *Term) Cell(x, y int) uv.Cell {
 
 // Press is the message of a key, spelled as Bubble Tea spells keys.
 func Press(name string) tea.KeyPressMsg {
-	k := tea.Key{}
-	rest := name
-	for {
-		switch {
-		case strings.HasPrefix(rest, "ctrl+") && rest != "ctrl+":
-			k.Mod |= tea.ModCtrl
-			rest = rest[len("ctrl+"):]
-			continue
-		case strings.HasPrefix(rest, "shift+") && rest != "shift+":
-			k.Mod |= tea.ModShift
-			rest = rest[len("shift+"):]
-			continue
-		}
-		break
+	k, err := press.Key(name)
+	if err != nil {
+		panic(err)
 	}
-	if code, ok := special[rest]; ok {
-		k.Code = code
-		return tea.KeyPressMsg(k)
-	}
-	r := []rune(rest)
-	k.Code = r[0]
-	if k.Mod == 0 {
-		k.Text = rest
-	}
-	return tea.KeyPressMsg(k)
-}
-
-var special = map[string]rune{
-	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "space": tea.KeySpace, "backspace": tea.KeyBackspace,
-	"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd,
-	"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "delete": tea.KeyDelete,
+	return k
 }
