@@ -29,7 +29,7 @@ func (m *Meter) count(c Call) {
 	if c.Attempt > 1 {
 		t.Retries++
 	}
-	if c.Err != nil && !isAnswer(c.Err) {
+	if c.Err != nil && !IsAnswer(c.Err) {
 		t.Failed++
 	}
 	if m.keep <= 0 {
@@ -62,8 +62,8 @@ func (m *Meter) Calls() []Call {
 	return append(append(out, m.calls[m.next:]...), m.calls[:m.next]...)
 }
 
-// isAnswer tells the errors that are answers, or that the caller wanted, from
+// IsAnswer tells the errors that are answers, or that the caller wanted, from
 // those of a store in trouble.
-func isAnswer(err error) bool {
+func IsAnswer(err error) bool {
 	return errors.Is(err, ErrNotExist) || errors.Is(err, ErrExists) || errors.Is(err, context.Canceled)
 }

@@ -38,32 +38,3 @@ func (s *Scope) Sample() (r Reading, inFlight int, failed int64) {
 func (s *Scope) Entry(operation, uri, commit string, begin, end time.Time, err error) Entry {
 	return NewEntry(operation, uri, commit, begin, end, s.meter.Totals(), err)
 }
-
-// Trace is what was counted so far, in detail.
-func (s *Scope) Trace() Trace { return Trace{} }
-
-// traceCalls is how many calls a scope remembers.
-const traceCalls = 512
-
-// Call is one finished request, in words that a front end may know.
-type Call struct {
-	Op, Key, Class string
-	Start, End     time.Time
-	Read, Written  int64
-	Hop            int // 1 + the deepest hop of the calls that had finished when this one began
-	Attempt        int
-	Err            string // "" when it was answered
-}
-
-// ClassCount counts the requests of one path class by operation.
-type ClassCount struct {
-	Class string
-	Ops   Ops
-}
-
-// Trace is a scope in detail.
-type Trace struct {
-	Calls   []Call // the newest, in order of beginning
-	Dropped int64  // older calls that were not kept
-	Classes []ClassCount
-}
