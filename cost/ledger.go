@@ -21,6 +21,7 @@ type Entry struct {
 	Operation    string    `json:"operation"`        // verb or screen
 	URI          string    `json:"uri"`              // root of the store
 	Commit       string    `json:"commit,omitempty"` // read or made
+	Table        string    `json:"table,omitempty"`  // that it was about; "" = the whole graph
 	Requests     int64     `json:"requests"`         //
 	Hops         int       `json:"hops"`             //
 	BytesRead    int64     `json:"bytes_read"`       //
@@ -48,7 +49,7 @@ func NewEntry(operation, uri, commit string, begin, end time.Time, t blob.Totals
 const (
 	maxLedger  = 4 << 20  // bytes of one file
 	maxLine    = 64 << 10 // bytes of one line, escapes included
-	maxOutcome = 1 << 10  // bytes of Outcome, Operation, URI and Commit each
+	maxOutcome = 1 << 10  // bytes of Outcome, Operation, URI, Commit and Table each
 )
 
 // Ledger is a file of one JSON object a line, oldest first, and the same name
@@ -82,7 +83,7 @@ func (l *Ledger) Path() string { return l.path }
 // Append writes one line. The error is for a caller that wants to mention it
 // on a debug line; the operation it reports on has succeeded or failed already.
 func (l *Ledger) Append(e Entry) error {
-	for _, s := range []*string{&e.Operation, &e.URI, &e.Commit, &e.Outcome} {
+	for _, s := range []*string{&e.Operation, &e.URI, &e.Commit, &e.Table, &e.Outcome} {
 		*s = cut(*s, maxOutcome)
 	}
 	line, err := json.Marshal(e)

@@ -23,6 +23,7 @@ const targetRows = 1 << 20
 func (g *Graph) Fragments(ctx context.Context, table string, at At) (*Fragments, error) {
 	return do(ctx, g, "fragments", func(ctx context.Context, o *operation) (*Fragments, error) {
 		if maybeManifest(table) {
+			o.table = manifestTable
 			s, err := o.manifestHead(ctx, at)
 			if err != nil {
 				return nil, err
@@ -37,6 +38,7 @@ func (g *Graph) Fragments(ctx context.Context, table string, at At) (*Fragments,
 		if err != nil {
 			return nil, err
 		}
+		o.table = e.Alias
 		s, err := o.dataset(ctx, e)
 		if err != nil {
 			return nil, err

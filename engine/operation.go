@@ -19,6 +19,7 @@ type operation struct {
 	*Graph
 	store  blob.Store // the graph's, behind a cache of immutable objects
 	commit string     // head that was read, for the ledger
+	table  string     // that was read, for the ledger; "" = the graph
 
 	allOnce once
 	all     []branchView
@@ -53,7 +54,9 @@ func do[T any](ctx context.Context, g *Graph, name string, run func(context.Cont
 	begin := g.clock()
 	out, err := run(ctx, o)
 	if g.opts.Ledger != nil {
-		_ = g.opts.Ledger.Append(scope.Entry(name, g.store.Properties().URL, o.commit, begin, g.clock(), err))
+		e := scope.Entry(name, g.store.Properties().URL, o.commit, begin, g.clock(), err)
+		e.Table = o.table
+		_ = g.opts.Ledger.Append(e)
 	}
 	return out, err
 }

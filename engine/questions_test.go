@@ -46,7 +46,7 @@ func TestLedgerAndMeters(t *testing.T) {
 	if l := lines[1]; !strings.Contains(l.Outcome, "nope") {
 		t.Errorf("line %+v", l)
 	}
-	if l := lines[2]; l.Operation != "rows" || l.Outcome != "ok" {
+	if l := lines[2]; l.Operation != "rows" || l.Outcome != "ok" || l.Table != "node:Port" || lines[0].Table != "" {
 		t.Errorf("line %+v", l)
 	}
 	var sum int64

@@ -30,7 +30,7 @@ func (g *Graph) Rows(ctx context.Context, table string, at At, opts RowsOptions)
 		if err != nil {
 			return nil, err
 		}
-		r.cells = true
+		r.cells, o.table = true, r.cols.entry.Alias
 		limit := opts.Limit
 		if limit <= 0 {
 			limit = defaultRows
@@ -70,7 +70,7 @@ func (g *Graph) StreamRows(ctx context.Context, table string, at At, opts RowsOp
 			if err != nil {
 				return struct{}{}, err
 			}
-			r.payloads = true
+			r.payloads, o.table = true, r.cols.entry.Alias
 			err = r.run(ctx, opts.Offset, opts.Limit, func(row Row) error {
 				if !yield(row, nil) {
 					return errStop

@@ -26,6 +26,7 @@ func (g *Graph) Versions(ctx context.Context, table, branch string, opts Version
 		if err != nil {
 			return nil, err
 		}
+		o.table = d.table
 		chain, held, unknown, err := o.chainAndHolders(ctx, d, opts.Holders)
 		if err != nil {
 			return nil, err
