@@ -48,6 +48,18 @@ type Options struct {
 
 	Theme string // name of a theme; "" chooses by the environment
 	ASCII bool   // draw with ASCII only
+	Mouse bool   // take the mouse from the terminal at once
+	// Keys are the keys in force, as action.Read makes them; nil = those of the
+	// table.
+	Keys *action.Map
+
+	// LoadState gives what SaveState was told about a graph in an earlier run,
+	// nil when nothing; graph is its address without user info and query. They
+	// are called in commands, SaveState also at the end. nil: nothing is kept.
+	LoadState func(graph string) ([]byte, error)
+	SaveState func(graph string, state []byte) error
+	// SaveCopy writes what was copied to a file and says to which; nil: to none.
+	SaveCopy func(text []byte) (file string, err error)
 
 	Input  io.Reader // nil = the terminal
 	Output io.Writer // nil = the terminal

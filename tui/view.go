@@ -250,11 +250,7 @@ func (m *model) keys(w int) string {
 			if why != "" && !a.In(c.Screen) || a.ID == action.Leave && c.Deep {
 				continue
 			}
-			key := a.Key()
-			if a.Pair != "" {
-				key = a.Pair
-			}
-			hints = append(hints, part.Hint{Key: key, Title: a.Title, Why: why})
+			hints = append(hints, part.Hint{Key: m.env.Keys.Hint(a), Title: a.Title, Why: why})
 		}
 	}
 	slices.SortStableFunc(hints, func(a, b part.Hint) int { return cmp.Compare(min(1, len(a.Why)), min(1, len(b.Why))) })

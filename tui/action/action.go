@@ -8,6 +8,7 @@ package action
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // ID names an action.
@@ -28,7 +29,7 @@ type Action struct {
 	Keys   []string // as Bubble Tea spells them; the first is shown. One is a plain key
 	Show   string   // how the keys are written where they are shown; "" = Keys[0]
 	Footer int      // place in the footer, 1 first; 0 = not there
-	Pair   string   // keys shown in the footer when they stand for two actions
+	Pair   ID       // in the footer its key stands before this one's: one hint for both
 	Writes bool     // opens the planner of a write
 	// Enabled says why the action cannot be used now, "" when it can. nil: always.
 	Enabled func(Context) string
@@ -55,24 +56,30 @@ type Context struct {
 	Pinned      bool // something of the same kind is marked
 	Destination bool // t leads somewhere
 	Travelling  bool // the screens show another moment than now
+	Remote      bool // the graph is reached over a network
 	ReadOnly    bool // nothing may be written
 }
 
-// Key is how the action's keys are shown.
+// Key is how the action's keys are shown; "" when it has none.
 func (a Action) Key() string {
 	if a.Show != "" {
 		return a.Show
 	}
+	return a.first()
+}
+
+// first is how the first key is shown.
+func (a Action) first() string {
 	if len(a.Keys) == 0 {
 		return ""
 	}
-	return a.Keys[0]
+	return spell(a.Keys[0])
 }
 
 // Why says why the action cannot be used, "" when it can.
 func (a Action) Why(c Context) string {
 	if a.Writes && c.ReadOnly {
-		return "read-only"
+		return "read-only until it is unlocked"
 	}
 	if a.Enabled == nil {
 		return ""
@@ -124,6 +131,17 @@ func (m *Map) Get(id ID) Action {
 // Key is how the key of an action is shown; "" when it has none.
 func (m *Map) Key(id ID) string { return m.Get(id).Key() }
 
+// Hint is how the keys of an action are shown in the footer.
+func (m *Map) Hint(a Action) string {
+	if a.Pair == "" {
+		return a.Key()
+	}
+	return strings.TrimSpace(m.Get(a.Pair).first() + " " + a.first())
+}
+
+// Is says that a key means an action, wherever one is.
+func (m *Map) Is(id ID, key string) bool { return slices.Contains(m.Get(id).Keys, key) }
+
 // Of lists the actions of a scope in the order of the table.
 func (m *Map) Of(scope string) []Action {
 	var out []Action
@@ -135,26 +153,39 @@ func (m *Map) Of(scope string) []Action {
 	return out
 }
 
-// Check finds what is wrong with a table: an ID twice, an action without a
-// plain key, a key that means two things on one screen, or a write on a key
-// that fingers know as movement or refresh.
+// Check finds what is wrong with a table: an ID twice, an action that neither
+// a plain key nor a verb of the command line reaches, a key that means two
+// things on one screen, or a write on a key that fingers know.
 func Check(table []Action, screens []string) []error {
 	var errs []error
 	ids := map[ID]bool{}
 	for _, a := range table {
 		if ids[a.ID] {
-			errs = append(errs, fmt.Errorf("action %s stands twice in the table", a.ID))
+			errs = append(errs, fmt.Errorf("action %s stands twice", a.ID))
 		}
 		ids[a.ID] = true
-		if !hasPlainKey(a) {
-			errs = append(errs, fmt.Errorf("action %s has no plain key", a.ID))
+		if !hasPlainKey(a) && !hasVerb(a.ID) {
+			errs = append(errs, fmt.Errorf("action %s has no plain key and no verb", a.ID))
 		}
+	}
+	return append(errs, clashes(table, screens)...)
+}
+
+// clashes are keys that mean two things on one screen, and writes on keys that
+// fingers know from elsewhere.
+func clashes(table []Action, screens []string) []error {
+	var errs []error
+	for _, a := range table {
 		for _, k := range a.Keys {
 			if a.Writes && (len(k) != 1 || k[0] < 'A' || k[0] > 'Z') {
 				errs = append(errs, fmt.Errorf("action %s writes and is on %s, which is not a capital letter", a.ID, k))
 			}
+			if a.Writes && slices.ContainsFunc(table, func(b Action) bool { return harmless[b.ID] && slices.Contains(b.Keys, k) }) {
+				errs = append(errs, fmt.Errorf("action %s writes and is on %s, a key for moving or reading again", a.ID, k))
+			}
 		}
 	}
+	said := map[string]bool{}
 	for _, screen := range screens {
 		owner := map[string]ID{}
 		for _, scope := range []string{screen, Lists, Global} {
@@ -163,7 +194,9 @@ func Check(table []Action, screens []string) []error {
 					continue
 				}
 				for _, k := range a.Keys {
-					if o, taken := owner[k]; taken && o != a.ID {
+					o, taken := owner[k]
+					if pair := k + string(o) + string(a.ID); taken && o != a.ID && !said[pair] {
+						said[pair] = true
 						errs = append(errs, fmt.Errorf("on %s the key %s means %s and %s", screen, k, o, a.ID))
 					}
 					owner[k] = a.ID
@@ -172,6 +205,13 @@ func Check(table []Action, screens []string) []error {
 		}
 	}
 	return errs
+}
+
+// harmless are the actions that fingers do without the head: no write may
+// stand on a key of theirs.
+var harmless = map[ID]bool{
+	Down: true, Up: true, Top: true, Bottom: true, PageDown: true, PageUp: true, HalfDown: true, HalfUp: true, Open: true,
+	Flip: true, PrevTab: true, NextTab: true, PrevCol: true, NextCol: true, Back: true, Leave: true, Reload: true, Follow: true,
 }
 
 // hasPlainKey: a single character, or a key that every keyboard has.

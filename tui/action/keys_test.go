@@ -32,5 +32,17 @@ func TestKeysPage(t *testing.T) {
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", strings.Join(keys, " "), a.Title, a.Help)
 		}
 	}
+	b.WriteString("\n## The command line\n\n`:` takes a verb; besides these, the name of every action below is one.\n\n| verb | also | what it does |\n|---|---|---|\n")
+	for _, v := range Verbs {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.ReplaceAll(strings.TrimSpace(v.Name+" "+v.Args), "|", `\|`), strings.Join(v.Also, ", "), v.Help)
+	}
+	b.WriteString("\n## Your own keys\n\n`$XDG_CONFIG_HOME/omnideck/keys.toml`, or the file that `--keys` names, gives actions other keys. An empty list takes an action off\nthe keyboard; the command line still knows it.\n\n```toml\n[keys]\nfilter = [\"/\", \"ctrl+f\"]\nfollow = []\n```\n\nThe names of the actions: ")
+	for i, a := range Default().Actions() {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "`%s`", a.ID)
+	}
+	b.WriteString(".\n")
 	golden.Equal(t, "../docs/KEYS.md", []byte(b.String()))
 }

@@ -90,11 +90,11 @@ var Table = []Action{
 		Enabled: func(c Context) string { return unless(c.Detail, "no detail") }},
 	{ID: PrevTab, Title: "previous tab", Help: "previous tab", Scopes: []string{Lists}, Keys: []string{"h", "left"}, Show: "h left",
 		Enabled: func(c Context) string { return unless(c.Tabs, "no tabs") }},
-	{ID: NextTab, Title: "tabs", Help: "next tab", Scopes: []string{Lists}, Keys: []string{"l", "right"}, Show: "l right", Pair: "h l", Footer: 4,
+	{ID: NextTab, Title: "tabs", Help: "next tab", Scopes: []string{Lists}, Keys: []string{"l", "right"}, Show: "l right", Pair: PrevTab, Footer: 4,
 		Enabled: func(c Context) string { return unless(c.Tabs, "no tabs") }},
 	{ID: PrevCol, Title: "columns left", Help: "columns to the left", Scopes: []string{OnRows}, Keys: []string{"<", "shift+left"},
 		Enabled: func(c Context) string { return unless(c.Columns, "no columns") }},
-	{ID: NextCol, Title: "columns", Help: "columns to the right", Scopes: []string{OnRows}, Keys: []string{">", "shift+right"}, Pair: "< >", Footer: 5,
+	{ID: NextCol, Title: "columns", Help: "columns to the right", Scopes: []string{OnRows}, Keys: []string{">", "shift+right"}, Pair: PrevCol, Footer: 5,
 		Enabled: func(c Context) string { return unless(c.Columns, "no columns") }},
 
 	{ID: Raw, Title: "raw", Help: "the object itself: key, size, first bytes", Scopes: []string{OnVersions}, Keys: []string{"x"},
@@ -151,7 +151,13 @@ var Table = []Action{
 	{ID: Drawer, Title: "meter", Help: "open or close the meter's drawer: classes, hops, the requests one by one", Keys: []string{"m"}, Scopes: []string{Global}},
 	{ID: Follow, Title: "follow", Help: "load again every few seconds, and stop", Keys: []string{"R"}, Scopes: []string{Global}, Enabled: needsGraph},
 	{ID: Plain, Title: "plain", Help: "this pane alone without lines, for selecting text, and back", Keys: []string{"z"}, Scopes: []string{Global}},
-	{ID: Unlock, Title: "unlock", Help: "allow writing to a remote graph, after typing its name; again locks it", Keys: []string{"U"}, Scopes: []string{Global}, Enabled: needsGraph},
+	{ID: Unlock, Title: "unlock", Help: "allow writing to a remote graph, after typing its name; again locks it", Keys: []string{"U"}, Scopes: []string{Global},
+		Enabled: func(c Context) string {
+			if !c.Graph {
+				return "no graph is open"
+			}
+			return unless(c.Remote, "a graph on this machine is never locked")
+		}},
 	{ID: Back, Title: "back", Help: "go back", Scopes: []string{Global}, Keys: []string{"esc", "backspace"}, Footer: 6,
 		Enabled: func(c Context) string { return unless(c.Deep, "this is the first screen") }},
 	{ID: Reload, Title: "reload", Help: "load this screen again", Scopes: []string{Global}, Keys: []string{"r"}, Footer: 8,

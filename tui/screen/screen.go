@@ -35,6 +35,7 @@ type Env struct {
 	Locked  bool      // nothing may be written until the user unlocks it
 	At      engine.At // what all screens show
 	Pinned  *Pin      // what was marked, to be compared; nil = nothing
+	Wide    bool      // lists take the whole width, details are behind them
 	Masked  bool      // draw no measured time and no hops: a picture that must come out the same again
 	Keys    *action.Map
 	Data    *Session
@@ -180,8 +181,9 @@ type (
 		Destination(*Env) (at engine.At, name string, ok bool)
 	}
 	// Keeper has a position that outlives the program: selection, filter, sort,
-	// columns. Restore is called before the first Start, with what Keep returned
-	// in an earlier run; it ignores what it does not understand.
+	// columns. Restore is called with what Keep returned: before the first Start
+	// when that was in an earlier run, later when one goes back in history. It
+	// ignores what it does not understand.
 	Keeper interface {
 		Keep() json.RawMessage
 		Restore(json.RawMessage)
@@ -361,6 +363,10 @@ func (s *split) render(e *Env, a Area, key string, list func(w, h int, focused b
 	}
 	t := e.Theme
 	switch {
+	case e.Wide && s.onRight:
+		return detail(a.W).Window(a.H, &s.scroll)
+	case e.Wide:
+		return list(a.W, a.H, true)
 	case a.Wide:
 		share := s.share
 		if share == 0 {
