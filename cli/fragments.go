@@ -43,7 +43,28 @@ func printFragments(t *out.Text, f *engine.Fragments) {
 	for _, i := range f.Indexes {
 		t.Line("index %s  %s on %s  covers %d rows in %d fragments, %d fragments uncovered", i.Name, i.Kind, strings.Join(i.Fields, ", "),
 			i.CoveredRows, i.CoveredFragments, i.UncoveredFragments)
+		for _, x := range i.Segments {
+			t.Line("  %s", segmentLine(x))
+		}
 	}
+}
+
+// segmentLine is one physical part of an index.
+func segmentLine(x engine.IndexSegment) string {
+	text := fmt.Sprintf("segment %s  of version %d  covers %s", x.UUID, x.Version, part.Plural(x.Fragments, "fragment", "fragments"))
+	if x.Missing > 0 {
+		text += fmt.Sprintf(", %d of them gone", x.Missing)
+	}
+	if x.Bytes != nil {
+		text += ", " + part.Bytes(*x.Bytes)
+	}
+	if !x.CreatedAt.IsZero() {
+		text += ", built " + moment(x.CreatedAt)
+	}
+	if x.Base != "" {
+		text += ", of " + x.Base
+	}
+	return text
 }
 
 func fragmentRow(x engine.Fragment) []out.Cell {

@@ -59,10 +59,15 @@ func (d *dataset) versions(ctx context.Context) (*engine.Versions, error) {
 		return nil, err
 	}
 	i := 0
+	var newer *lance.Snapshot
 	for s, err := range lance.ReadVersions(ctx, d.store, d.root, told, d.options()) {
 		x := tellVersion(ctx, told[i], s, err)
 		x.HeldBy = append(x.HeldBy, held[x.Version]...)
+		if i > 0 {
+			v.Versions[i-1].AddedBytes = engine.AddedBytes(newer, s)
+		}
 		v.Versions = append(v.Versions, x)
+		newer = s
 		i++
 	}
 	return v, ctx.Err()

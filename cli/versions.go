@@ -50,7 +50,7 @@ func printVersions(t *out.Text, uri string, v *engine.Versions) {
 		rows = append(rows, versionRow(x, v.Head, v.Published))
 	}
 	t.Table([]out.Column{{Name: ""}, {Name: "version", Right: true}, {Name: "written"}, {Name: "operation"}, {Name: "rows recorded", Right: true},
-		{Name: "fragments", Right: true}, {Name: "manifest", Right: true}, {Name: "writer"}, {Name: "held by"}}, rows)
+		{Name: "fragments", Right: true}, {Name: "data", Right: true}, {Name: "added", Right: true}, {Name: "manifest", Right: true}, {Name: "writer"}, {Name: "held by"}}, rows)
 	findings(t, uri, v.Findings)
 }
 
@@ -72,7 +72,7 @@ func versionRow(x engine.Version, head, published uint64) []out.Cell {
 		held = append([]string{x.Problem}, held...)
 	}
 	return []out.Cell{{Text: mark, Role: theme.Strong}, out.C(decimal(x.Version)), {Text: moment(x.CreatedAt), Role: theme.Muted}, out.C(x.Operation),
-		out.C(optional(x.Rows)), out.C(optional(x.Fragments)), out.C(part.Bytes(x.ManifestBytes)), out.C(x.Writer), heldCell(x, held)}
+		out.C(optional(x.Rows)), out.C(optional(x.Fragments)), out.C(sizeOr(x.DataBytes)), out.C(sizeOr(x.AddedBytes)), out.C(part.Bytes(x.ManifestBytes)), out.C(x.Writer), heldCell(x, held)}
 }
 
 func heldCell(x engine.Version, held []string) out.Cell {
@@ -97,6 +97,14 @@ func optional[T ~int | ~uint64](n *T) string {
 		return "?"
 	}
 	return decimal(*n)
+}
+
+// sizeOr is a number of bytes that may be unknown.
+func sizeOr(n *uint64) string {
+	if n == nil {
+		return "?"
+	}
+	return part.Bytes(*n)
 }
 
 // mainOr is a branch name, "" being main.

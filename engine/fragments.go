@@ -3,14 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
-
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/format"
-	"github.com/omnideck/omnideck/lance/index"
 	"github.com/omnideck/omnideck/manifest"
 )
 
@@ -95,7 +90,7 @@ func Layout(table string, s *lance.Snapshot) (*Fragments, error) {
 		out.DeletedShare = float64(deleted) / float64(physical)
 	}
 	var err error
-	out.Indexes, err = indexesOf(s.Manifest())
+	out.Indexes, err = indexesOf(s.Manifest(), bases)
 	return out, err
 }
 
@@ -131,64 +126,4 @@ func baseName(b format.BaseRef, bases map[uint32]format.BasePath) string {
 		return fmt.Sprintf("base %d, which the manifest does not list", b.ID)
 	}
 	return nameOf(p.Name)
-}
-
-// indexesOf tells the indexes that a manifest lists, by name.
-func indexesOf(m *format.Manifest) ([]TableIndex, error) {
-	list, err := index.Describe(m)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]TableIndex, 0, len(list))
-	for _, x := range list {
-		out = append(out, TableIndex{
-			Name: x.Name, Kind: indexKind(x), Fields: x.Columns,
-			CoveredFragments: len(x.Covered), UncoveredFragments: len(x.Uncovered), CoveredRows: x.CoveredRows,
-		})
-	}
-	slices.SortFunc(out, func(a, b TableIndex) int { return strings.Compare(a.Name, b.Name) })
-	return out, nil
-}
-
-// Fields of the details message of a vector index that say how it keeps
-// vectors.
-const (
-	vectorHNSW = 3
-	vectorPQ   = 4
-	vectorSQ   = 5
-	vectorRQ   = 6
-	vectorFlat = 8
-)
-
-// indexKind spells a kind; of a vector index also how it is built, where its
-// details say so: ivf_flat, ivf_hnsw_sq.
-func indexKind(x index.Index) string {
-	if x.Kind != index.Vector || len(x.Segments) == 0 {
-		return string(x.Kind)
-	}
-	name, how := "ivf", ""
-	for b := x.Segments[0].Details; len(b) > 0; {
-		field, wire, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			break
-		}
-		switch field {
-		case vectorHNSW:
-			name = "ivf_hnsw"
-		case vectorPQ:
-			how = "_pq"
-		case vectorSQ:
-			how = "_sq"
-		case vectorRQ:
-			how = "_rq"
-		case vectorFlat:
-			how = "_flat"
-		}
-		m := protowire.ConsumeFieldValue(field, wire, b[n:])
-		if m < 0 {
-			break
-		}
-		b = b[n+m:]
-	}
-	return name + how
 }

@@ -19,6 +19,3 @@ func (g *Graph) DiffVersions(ctx context.Context, table, branch string, a, b uin
 func (g *Graph) Entity(ctx context.Context, table, id string, at At) (*RowPage, error) {
 	return nil, errSoon
 }
-
-// Object reads the first n bytes of an object.
-func (g *Graph) Object(ctx context.Context, key string, n int) (*Object, error) { return nil, errSoon }

@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/format"
+	"github.com/omnideck/omnideck/lance/index"
 )
 
 func TestHistogramBuckets(t *testing.T) {
@@ -224,5 +226,25 @@ func TestAnyOf(t *testing.T) {
 		if got := anyOf(owners); got != want {
 			t.Errorf("%q: %q, expected %q", owners, got, want)
 		}
+	}
+}
+
+// A segment tells the fragments that are gone, and no size where the manifest
+// has none.
+func TestSegmentOf(t *testing.T) {
+	s := &index.Segment{Fragments: []uint32{1, 2, 9}, Known: true}
+	s.Base = format.BaseRef{Set: true, ID: 4}
+	there := map[uint64]bool{1: true, 2: true}
+	x := segmentOf(s, there, map[uint32]format.BasePath{4: {ID: 4, Name: "side"}})
+	if x.Fragments != 3 || x.Missing != 1 || x.Bytes != nil || x.Base != "side" {
+		t.Errorf("%+v", x)
+	}
+	s.Files, s.Bytes = []format.IndexFile{{Path: "a", Size: 7}, {Path: "b", Size: 2}}, 9
+	if x = segmentOf(s, there, nil); x.Bytes == nil || *x.Bytes != 9 {
+		t.Errorf("%+v", x)
+	}
+	s.Files[1].Size = 0
+	if x = segmentOf(s, there, nil); x.Bytes != nil {
+		t.Errorf("a size that is not recorded: %+v", x)
 	}
 }

@@ -228,8 +228,8 @@ type Version struct {
 	Rows          *uint64   `json:"rows"`       // nil when the manifest was not read
 	Fragments     *int      `json:"fragments"`
 	ManifestBytes int64     `json:"manifest_bytes"`
-	DataBytes     *uint64   `json:"data_bytes"`  // of all data files that it names; nil when the manifest was not read
-	AddedBytes    *uint64   `json:"added_bytes"` // of those that the version before it does not name; nil when either was not read
+	DataBytes     *uint64   `json:"data_bytes"`  // of all data files that it names; nil when the manifest was not read or leaves out a size
+	AddedBytes    *uint64   `json:"added_bytes"` // of those that the next older version told does not name; nil when either was not read
 	Transaction   string    `json:"transaction"`
 	Writer        string    `json:"writer"`
 	HeldBy        []Holder  `json:"held_by"` // never nil

@@ -138,6 +138,7 @@ func (o *operation) tell(ctx context.Context, d chainOf, window []lance.ChainVer
 	lo := o.lance()
 	lo.Branch = d.owner
 	i := 0
+	var newer *lance.Snapshot
 	for s, err := range lance.ReadVersions(ctx, o.store, d.location, window, lo) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -147,6 +148,10 @@ func (o *operation) tell(ctx context.Context, d chainOf, window []lance.ChainVer
 		} else {
 			Describe(ctx, &out[i], s)
 		}
+		if i > 0 {
+			out[i-1].AddedBytes = AddedBytes(newer, s)
+		}
+		newer = s
 		i++
 	}
 	return out, nil
@@ -154,7 +159,7 @@ func (o *operation) tell(ctx context.Context, d chainOf, window []lance.ChainVer
 
 // Describe fills in what the manifest of any dataset's version says. Its
 // transaction is looked at when the manifest carries it, which those of this
-// generation do.
+// generation do. What a version added is not here: see AddedBytes.
 func Describe(ctx context.Context, v *Version, s *lance.Snapshot) {
 	m := s.Manifest()
 	if !m.Timestamp.IsZero() {
@@ -165,6 +170,10 @@ func Describe(ctx context.Context, v *Version, s *lance.Snapshot) {
 	}
 	n := len(s.Fragments())
 	v.Fragments = &n
+	v.DataBytes = dataBytes(s, nil)
+	if s.Version() == 1 {
+		v.AddedBytes = v.DataBytes
+	}
 	v.Writer = strings.TrimSpace(m.Writer.Library + " " + m.Writer.Version)
 	v.Transaction = m.TransactionFile
 	tx, err := s.Transaction(ctx)
