@@ -37,6 +37,7 @@ const (
 	Lane1
 	Lane2
 	Lane3
+	Match // what a filter or a palette found in a text
 	roleCount
 )
 
@@ -93,6 +94,7 @@ func New(name string, bg Background, ascii bool) (*Theme, error) {
 	t.sgr[Muted], t.sgr[Strong], t.sgr[Accent] = "2", "1", "1"
 	t.sgr[Select], t.sgr[Mark], t.sgr[Chip] = "7", "1", "7"
 	t.sgr[Bad], t.sgr[Write], t.sgr[Border] = "1", "1;7", "2"
+	t.sgr[Match] = "1;4"
 	switch name {
 	case "", "ansi16":
 		t.Name = "ansi16"
