@@ -201,8 +201,12 @@ func (m *model) busy() bool {
 	return false
 }
 
-// after sends a message later, unless the program ends before.
+// after sends a message later, unless the program ends before. A still screen
+// waits for nothing.
 func (m *model) after(d time.Duration, msg tea.Msg) tea.Cmd {
+	if m.still {
+		return nil
+	}
 	ctx := m.ctx
 	return func() tea.Msg {
 		t := time.NewTimer(d)

@@ -63,6 +63,7 @@ type model struct {
 	crash         *crash
 
 	dirty bool
+	still bool // the screen is drawn once: no timer runs
 	view  tea.View
 }
 
