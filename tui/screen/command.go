@@ -1,0 +1,39 @@
+package screen
+
+import "strings"
+
+// commandLine spells a verb as one types it into a shell.
+func commandLine(args ...string) string {
+	var b strings.Builder
+	b.WriteString("omnideck")
+	for _, a := range args {
+		b.WriteByte(' ')
+		b.WriteString(quoted(a))
+	}
+	return b.String()
+}
+
+const plainInShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,"
+
+// quoted makes one word of text for a POSIX shell.
+func quoted(s string) string {
+	if s != "" && strings.Trim(s, plainInShell) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// atArgs are the flags that name the moment that all screens show.
+func atArgs(e *Env) []string {
+	switch {
+	case e.At.Commit != "":
+		return []string{"--at", e.At.Commit}
+	case e.At.Version != 0 && e.At.Branch != "":
+		return []string{"--branch", e.At.Branch, "--at", uintText(e.At.Version)}
+	case e.At.Version != 0:
+		return []string{"--at", uintText(e.At.Version)}
+	case e.At.Branch != "":
+		return []string{"--at", e.At.Branch}
+	}
+	return nil
+}
