@@ -49,8 +49,8 @@ func (l *List) Settle(n int, key func(i int) string) {
 	}
 }
 
-// Remember notes the key of the selected item.
-func (l *List) Remember(key string) { l.Key = key }
+// Remember notes the key of the selected item, as one that was chosen.
+func (l *List) Remember(key string) { l.Key, l.moved = key, true }
 
 // Fit moves the window of h rows so that the selected of n items is in it.
 func (l *List) Fit(n, h int) {
@@ -131,6 +131,9 @@ func (tb Table) layout(w int, l *List, cells [][]Span) []int {
 		out[c] = l.widths[c]
 		if col.Max > 0 {
 			out[c] = min(out[c], max(col.Max, col.Min))
+		}
+		if out[c] == 0 {
+			out[c] = -1 // nothing stands in it
 		}
 	}
 	tb.squeeze(out, w)

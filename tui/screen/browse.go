@@ -42,6 +42,10 @@ func newBrowse(share int, of func(*Env) listing) browse {
 // settle makes lens and position fit what is listed, and says how many items
 // are shown.
 func (b *browse) settle(l listing) int {
+	if b.lens.restore != "" && l.facets != nil {
+		_ = b.lens.set(b.lens.restore, l.facets) // it was read before
+		b.lens.restore = ""
+	}
 	b.lens.look(l.n, l.of, l.facets)
 	n := b.lens.len(l.n)
 	b.list.Settle(n, func(p int) string { return l.key(b.lens.item(p)) })
@@ -94,17 +98,28 @@ func (b *browse) need(e *Env) []Request {
 	if l.n == 0 {
 		return nil
 	}
+	b.settle(l)
 	return b.lens.need(e, l.n, l.of, l.facets)
 }
 
 // Filter implements Filterer.
-func (b *browse) Filter() string { return b.lens.text }
+func (b *browse) Filter() string {
+	if b.lens.restore != "" {
+		return b.lens.restore
+	}
+	return b.lens.text
+}
 
 // SetFilter implements Filterer.
 func (b *browse) SetFilter(e *Env, text string) Effect {
 	l := b.of(e)
 	if b.anchor == "" && b.list.Key != "" {
 		b.anchor = b.list.Key
+	}
+	b.lens.restore = ""
+	if l.facets == nil {
+		b.lens.restore = strings.TrimSpace(text)
+		return Effect{}
 	}
 	if err := b.lens.set(strings.TrimSpace(text), l.facets); err != nil {
 		return Effect{Note: err.Error()}
@@ -169,7 +184,7 @@ type kept struct {
 
 // Keep implements Keeper.
 func (b *browse) Keep() json.RawMessage {
-	k := kept{Key: b.list.Key, Filter: b.lens.text, Desc: b.lens.desc}
+	k := kept{Key: b.list.Key, Filter: b.Filter(), Desc: b.lens.desc}
 	if b.lens.column >= 0 {
 		k.Column = &b.lens.column
 	}

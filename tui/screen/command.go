@@ -1,6 +1,9 @@
 package screen
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // commandLine spells a verb as one types it into a shell.
 func commandLine(args ...string) string {
@@ -29,9 +32,9 @@ func atArgs(e *Env) []string {
 	case e.At.Commit != "":
 		return []string{"--at", e.At.Commit}
 	case e.At.Version != 0 && e.At.Branch != "":
-		return []string{"--branch", e.At.Branch, "--at", uintText(e.At.Version)}
+		return []string{"--branch", e.At.Branch, "--at", strconv.FormatUint(e.At.Version, 10)}
 	case e.At.Version != 0:
-		return []string{"--at", uintText(e.At.Version)}
+		return []string{"--at", strconv.FormatUint(e.At.Version, 10)}
 	case e.At.Branch != "":
 		return []string{"--at", e.At.Branch}
 	}

@@ -1,99 +1,38 @@
 package screen
 
 import (
-	"context"
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
-	"github.com/omnideck/omnideck/tui/workspace"
 )
 
-// History is the commits of all branches, laid out. It is made by the command
-// that loads them and never changed.
-type History struct {
-	Entries []engine.LogEntry
-	Limit   int // as asked for; 0 = all
-	dag     *part.Dag
-	newest  map[string]int  // branch → row of its newest commit
-	gone    map[string]bool // merged commits that no branch holds any more
-}
-
-// NewHistory lays out commits that are ordered newest first.
-func NewHistory(entries []engine.LogEntry, limit int) *History {
-	h := &History{Entries: entries, Limit: limit, newest: map[string]int{}, gone: map[string]bool{}}
-	h.findGone()
-	h.dag = part.NewDag(len(entries), h.node)
-	for i := range entries {
-		name := entries[i].BranchName()
-		if _, ok := h.newest[name]; !ok {
-			h.newest[name] = i
-		}
-	}
-	return h
-}
-
-// Truncated says that older commits may exist that were not asked for.
-func (h *History) Truncated() bool { return h.Limit > 0 && len(h.Entries) >= h.Limit }
-
-// findGone looks for the merged parents that are not among the commits. Of a
-// truncated history nothing can be said: they may be older.
-func (h *History) findGone() {
-	if h.Truncated() {
-		return
-	}
-	for i := range h.Entries {
-		if m := h.Entries[i].MergedParent; m != nil {
-			h.gone[*m] = true
-		}
-	}
-	for i := range h.Entries {
-		delete(h.gone, h.Entries[i].ID)
-	}
-}
-
-func (h *History) node(i int) part.Node {
-	c := &h.Entries[i].Commit
-	n := part.Node{ID: c.ID}
-	if c.Parent != nil {
-		n.Parent = *c.Parent
-	}
-	switch {
-	case c.MergedParent != nil && *c.MergedParent != "":
-		n.Mark = part.MarkMerge
-		if !h.gone[*c.MergedParent] {
-			n.Merged = *c.MergedParent
-		}
-	case c.Actor != nil && strings.HasPrefix(*c.Actor, "omnigraph:"):
-		n.Mark = part.MarkSystem
-	}
-	return n
-}
-
-// firstCommits is how many commits are asked for at first.
-const firstCommits = 500
-
-// AskHistory asks for the newest commits; limit 0 for all.
-func (s *Session) AskHistory(e *Env, limit int) Request {
-	return s.History.ask(e, func(ctx context.Context, ws workspace.Workspace) (*History, error) {
-		entries, err := ws.History(ctx, limit)
-		if err != nil && !incomplete(err) {
-			return nil, err
-		}
-		return NewHistory(entries, limit), err
-	})
-}
-
-// Commits shows the commit graph of all branches.
+// Commits shows the commit graph of all branches. Its lanes are drawn while
+// the list is whole and in its own order; a list that is narrowed or ordered
+// otherwise, and the line of first parents, have none.
 type Commits struct {
-	split
+	browse
 	toEnd bool // go to the end when the rest has come
+	first bool // only the line of first parents
+	line  *firstLine
+}
+
+// firstLine is the line of first parents of a branch, and what it was made
+// from.
+type firstLine struct {
+	of     *History
+	branch string
+	rows   []int32
 }
 
 // NewCommits makes the screen.
-func NewCommits() *Commits { return &Commits{split: split{share: 56}} }
+func NewCommits() *Commits {
+	c := &Commits{}
+	c.browse = newBrowse(56, c.listing)
+	return c
+}
 
 // Name implements Screen.
 func (c *Commits) Name() string { return action.OnCommits }
@@ -109,7 +48,7 @@ func (c *Commits) Start(e *Env) []Request {
 	if e.Data.History.wanted() {
 		return []Request{e.Data.AskHistory(e, firstCommits)}
 	}
-	return nil
+	return c.need(e)
 }
 
 // Reload implements Screen.
@@ -122,16 +61,68 @@ func (c *Commits) Reload(e *Env) []Request {
 }
 
 // Panes implements Screen.
-func (c *Commits) Panes(e *Env) []Pane { return []Pane{&e.Data.History} }
+func (c *Commits) Panes(e *Env) []Pane {
+	if c.lens.work.busy {
+		return []Pane{&e.Data.History, &c.lens.work}
+	}
+	return []Pane{&e.Data.History}
+}
+
+// base is the row of the i-th item: all commits, or those of the line.
+func (c *Commits) base(e *Env, h *History) (n int, row func(i int) int, of any) {
+	if !c.first {
+		return len(h.Entries), func(i int) int { return i }, h
+	}
+	if l := c.line; l == nil || l.of != h || l.branch != e.Branch() {
+		c.line = &firstLine{of: h, branch: e.Branch()}
+		c.line.rows = h.line(e.Branch())
+	}
+	rows := c.line.rows
+	return len(rows), func(i int) int { return int(rows[i]) }, c.line
+}
+
+func (c *Commits) listing(e *Env) listing {
+	h, ok := e.Data.History.Get()
+	if !ok {
+		return listing{}
+	}
+	n, row, of := c.base(e, h)
+	at := func(i int) *engine.LogEntry { return &h.Entries[row(i)] }
+	return listing{
+		n: n, of: of, what: "commits",
+		key:    func(i int) string { return at(i).ID },
+		record: func(i int) any { return at(i) },
+		facets: []facet{
+			textFacet("commit", func(i int) string { return at(i).ID }),
+			countFacet("version", func(i int) uint64 { return at(i).ManifestVersion }),
+			textFacet("branch", func(i int) string { return at(i).BranchName() }),
+			textFacet("actor", func(i int) string { return actorOf(at(i)) }),
+			ageFacet(e.Now, at1(at)),
+			textFacet("changed", func(i int) string { return changedText(at(i).Changed) }),
+			countFacet("rows", func(i int) int64 { return rowsOf(at(i).Changed) }),
+			textFacet("kind", func(i int) string { return kindOf(h, row(i)) }),
+		},
+	}
+}
 
 // Context implements Screen.
 func (c *Commits) Context(e *Env) action.Context {
-	h, ok := e.Data.History.Get()
-	if !ok {
-		return action.Context{}
+	out := c.context(e)
+	if h, ok := e.Data.History.Get(); ok {
+		out.Truncated = h.Truncated()
 	}
-	n := len(h.Entries)
-	return action.Context{Items: n, Openable: n > 0, Detail: n > 0, Truncated: h.Truncated()}
+	return out
+}
+
+// entry is the selected commit.
+func (c *Commits) entry(e *Env) (*History, *engine.LogEntry, int) {
+	i, ok := c.selected(e)
+	if !ok {
+		return nil, nil, 0
+	}
+	h, _ := e.Data.History.Get()
+	_, row, _ := c.base(e, h)
+	return h, &h.Entries[row(i)], row(i)
 }
 
 // Do implements Screen.
@@ -142,17 +133,79 @@ func (c *Commits) Do(e *Env, id action.ID) Effect {
 	}
 	switch {
 	case id == action.Flip || id == action.Open:
-		c.onRight = !c.onRight && len(h.Entries) > 0
+		c.flip(e)
+	case id == action.FirstLine:
+		return c.switchLine(e, h)
 	case id == action.Bottom && h.Truncated() && !c.onRight:
 		c.toEnd = true
 		return Effect{Ask: []Request{e.Data.AskHistory(e, 0)}, Note: "reading all commits"}
 	default:
-		if c.move(id, len(h.Entries)) && c.list.Sel < len(h.Entries) {
-			c.list.Remember(h.Entries[c.list.Sel].ID)
+		if c.move(e, id) {
 			c.toEnd = false
 		}
 	}
 	return Effect{}
+}
+
+// switchLine shows only the line of first parents, or all commits again.
+func (c *Commits) switchLine(e *Env, h *History) Effect {
+	if !c.first {
+		if _, ok := h.newest[e.Branch()]; !ok {
+			return Effect{Note: "none of the commits that were read is of " + e.Branch()}
+		}
+	}
+	if _, en, _ := c.entry(e); en != nil && c.list.Key == "" {
+		c.list.Remember(en.ID)
+	}
+	c.first = !c.first
+	return Effect{Ask: c.need(e)}
+}
+
+// point is a commit as a place in history.
+func point(en *engine.LogEntry) engine.At {
+	at := engine.At{Commit: en.ID, Version: en.ManifestVersion}
+	if en.Branch != nil {
+		at.Branch = *en.Branch
+	}
+	return at
+}
+
+// Destination implements Traveller: the selected commit.
+func (c *Commits) Destination(e *Env) (engine.At, string, bool) {
+	_, en, _ := c.entry(e)
+	if en == nil {
+		return engine.At{}, "", false
+	}
+	return point(en), "commit " + part.Short(en.ID, e.Theme.Glyph), true
+}
+
+// Pin implements Pinner.
+func (c *Commits) Pin(e *Env) *Pin {
+	_, en, _ := c.entry(e)
+	if en == nil {
+		return nil
+	}
+	return &Pin{Kind: PinPoint, Label: "commit " + part.Short(en.ID, e.Theme.Glyph), At: point(en)}
+}
+
+// Copies implements Copier.
+func (c *Commits) Copies(e *Env) []Copy {
+	_, en, _ := c.entry(e)
+	if en == nil {
+		return nil
+	}
+	out := []Copy{
+		{"commit id", en.ID},
+		{"flag that reads there", "--at " + en.ID},
+		{"command that shows the commit", commandLine("commit", "show", e.Address, en.ID)},
+		{"command that lists the branch", commandLine("log", e.Address, "--branch", en.BranchName())},
+		{"command that shows the tables there", commandLine("snapshot", e.Address, "--at", en.ID)},
+		{"branch", en.BranchName()},
+	}
+	if en.Actor != nil {
+		out = append(out, Copy{"actor", *en.Actor})
+	}
+	return append(out, jsonCopy("commit as JSON", en)...)
 }
 
 // Render implements Screen.
@@ -163,184 +216,182 @@ func (c *Commits) Render(e *Env, a Area) []string {
 		out := append([]string{title(e, a.W, "commits", "", p)}, absent(e, p, a.W, a.H-1)...)
 		return part.Fit(out, a.W, a.H)
 	}
+	l := c.listing(e)
+	n := c.settle(l)
 	if c.toEnd && !h.Truncated() {
 		c.toEnd = false
-		c.list.Move(len(h.Entries), len(h.Entries))
+		c.list.Move(n, n)
 	}
-	c.list.Settle(len(h.Entries), func(i int) string { return h.Entries[i].ID })
 	key := ""
-	if len(h.Entries) > 0 {
-		key = h.Entries[c.list.Sel].ID
+	_, en, row := c.entry(e)
+	if en != nil {
+		key = en.ID
 	}
-	list := func(w, height int, focused bool) []string { return c.renderList(e, h, w, height, focused) }
+	list := func(w, height int, focused bool) []string { return c.renderList(e, h, l, n, w, height, focused) }
 	detail := func(w int) *part.Doc {
 		d := part.NewDoc(e.Theme, w)
-		if len(h.Entries) > 0 {
-			commitDoc(d, h, h.Entries[c.list.Sel])
+		if en != nil {
+			commitDoc(e, d, h, row)
 		}
 		return d
 	}
 	return c.render(e, a, key, list, detail)
 }
 
-func (c *Commits) renderList(e *Env, h *History, w, height int, focused bool) []string {
-	p := &e.Data.History
-	n := len(h.Entries)
-	facts := part.Count(n) + " on all branches"
-	if h.Truncated() {
-		facts = "newest " + part.Count(n) + ", older ones not read"
+func (c *Commits) renderList(e *Env, h *History, l listing, n, w, height int, focused bool) []string {
+	var p Pane = &e.Data.History
+	if c.lens.work.busy && !p.Busy() {
+		p = &c.lens.work
 	}
-	out := []string{title(e, w, "commits", facts, p)}
-	if p.Problem() != nil {
-		out = append(out, problem(e, p, w, 0)...)
+	out := []string{title(e, w, "commits", c.facts(e, l, n, c.scopeOf(e, h, l)), p)}
+	if e.Data.History.Problem() != nil {
+		out = append(out, problem(e, &e.Data.History, w, 0)...)
 	}
-	if n == 0 {
+	switch {
+	case l.n == 0:
 		out = append(out, part.Line(e.Theme, w, part.S("  "), part.R(theme.Muted, "no commit yet")))
 		return part.Fit(out, w, height)
+	case n == 0:
+		return part.Fit(append(out, c.noMatch(e, w)), w, height)
 	}
 	rest := height - len(out)
 	if h.Truncated() {
 		rest--
 	}
 	rest = max(rest, 0)
-	out = append(out, c.table(e, h, rest).Render(e.Theme, w, rest, &c.list, focused)...)
+	out = append(out, c.table(e, h, n, rest).Render(e.Theme, w, rest, &c.list, focused)...)
 	if h.Truncated() {
-		out = append(out, part.Line(e.Theme, w, part.R(theme.Muted, " "+e.Theme.Glyph.Folded+" older commits were not read "+e.Theme.Glyph.Dot+" G reads them and goes to the end")))
+		out = append(out, part.Line(e.Theme, w, part.R(theme.Muted, " "+e.Theme.Glyph.Folded+" older commits were not read "+e.Theme.Glyph.Dot+" "+e.Key(action.Bottom)+" reads them and goes to the end")))
 	}
 	return part.Fit(out, w, height)
 }
 
-// table lays out the window that is about to be drawn.
-func (c *Commits) table(e *Env, h *History, height int) part.Table {
-	g := e.Theme.Glyph
-	c.list.Fit(len(h.Entries), height)
-	from := c.list.Top
-	lanes := h.dag.Window(e.Theme, from, height)
-	lead := 2
-	for _, l := range lanes {
-		lead = max(lead, l.Width())
+// scopeOf says which commits the list is about.
+func (c *Commits) scopeOf(e *Env, h *History, l listing) string {
+	switch {
+	case c.first:
+		s := "first parents of " + part.Clean(e.Branch(), e.Theme.Glyph)
+		if c.lens.filter.Empty() {
+			s = part.Count(l.n) + " " + s
+		}
+		if h.Truncated() {
+			s += " among the newest " + part.Count(len(h.Entries))
+		}
+		return s
+	case h.Truncated() && !c.lens.filter.Empty():
+		return "older ones not read"
+	case h.Truncated():
+		return "newest " + part.Count(l.n) + ", older ones not read"
+	case !c.lens.filter.Empty():
+		return ""
 	}
-	return part.Table{
-		Columns: []part.Column{
-			{Title: "commit"},
-			{Title: "version", Right: true, Drop: 6},
-			{Title: "branch", Min: 10, Max: 24, Drop: 3},
-			{Title: "actor", Min: 8, Max: 18, Drop: 5},
-			{Title: "age", Right: true, Drop: 4},
-			{Title: "changed", Min: 16, Drop: 2},
-		},
-		N: len(h.Entries), LeadWidth: lead,
+	return part.Count(l.n) + " on all branches"
+}
+
+// table lays out the window that is about to be drawn.
+func (c *Commits) table(e *Env, h *History, n, height int) part.Table {
+	g := e.Theme.Glyph
+	c.list.Fit(n, height)
+	from := c.list.Top
+	_, base, _ := c.base(e, h)
+	row := func(p int) int { return base(c.lens.item(p)) }
+	graph := c.lens.order == nil && !c.first
+	lanes, lead := c.lanes(e, h, graph, row, n, from, height)
+	bold := map[int]bool{}
+	if graph {
+		bold = h.ancestors(row(c.list.Sel), row(c.list.Sel)+height)
+	}
+	tb := part.Table{
+		Columns: commitColumns(),
+		N:       n, LeadWidth: lead,
 		Lead: func(i int) []part.Span {
 			if i < from || i >= from+len(lanes) {
 				return nil
 			}
-			return lanes[i-from].Cells
+			return lanes[i-from]
 		},
-		Row: func(i int) []part.Span {
+		Row: func(p int) []part.Span {
+			i := row(p)
 			en := &h.Entries[i]
-			branch, role := part.Clean(en.BranchName(), g), theme.Muted
+			branch, idRole := part.R(theme.Muted, part.Clean(en.BranchName(), g)), theme.Text
 			if h.newest[en.BranchName()] == i {
-				role = theme.Accent
+				branch = part.R(theme.Chip, branch.Text)
 			}
-			actor := ""
-			if en.Actor != nil {
-				actor = part.Clean(*en.Actor, g)
+			if bold[i] {
+				idRole = theme.Strong
 			}
 			return []part.Span{
-				part.S(part.Short(en.ID, g)), part.R(theme.Muted, "v"+part.Count(en.ManifestVersion)), part.R(role, branch),
-				part.S(actor), part.R(theme.Muted, part.Ago(e.Now, en.Time())), part.S(summary(en.Changed, g)),
+				part.R(idRole, part.Short(en.ID, g)), part.R(theme.Accent, marked(e, point(en))),
+				part.R(theme.Muted, "v"+part.Count(en.ManifestVersion)), branch,
+				part.S(part.Clean(actorOf(en), g)), part.R(theme.Muted, part.Ago(e.Now, en.Time())), summarySpan(en.Changed, g),
 			}
 		},
 	}
+	return tb
 }
 
-// summary says in a few words what a commit did.
-func summary(changed []engine.TableChange, g theme.Glyphs) string {
-	if len(changed) == 0 {
+func commitColumns() []part.Column {
+	return []part.Column{
+		{Title: "commit"},
+		{Title: ""},
+		{Title: "version", Right: true, Drop: 6},
+		{Title: "branch", Min: 10, Max: 24, Drop: 3},
+		{Title: "actor", Min: 8, Max: 18, Drop: 5},
+		{Title: "age", Right: true, Drop: 4},
+		{Title: "changed", Min: 16, Drop: 2},
+	}
+}
+
+// lanes are what stands before the rows of the window: lanes of the graph, or
+// only the marks of the commits.
+func (c *Commits) lanes(e *Env, h *History, graph bool, row func(int) int, n, from, height int) (out [][]part.Span, width int) {
+	width = 2
+	if graph {
+		for _, l := range h.dag.Window(e.Theme, from, height) {
+			width = max(width, l.Width())
+			out = append(out, l.Cells)
+		}
+		return out, width
+	}
+	g := e.Theme.Glyph
+	for p := from; p < min(n, from+height); p++ {
+		mark := [...]string{part.MarkCommit: g.Commit, part.MarkMerge: g.Merge, part.MarkSystem: g.System}[h.node(row(p)).Mark]
+		out = append(out, []part.Span{part.R(theme.Lane(0), mark)})
+	}
+	return out, width
+}
+
+func actorOf(en *engine.LogEntry) string {
+	if en.Actor == nil {
+		return ""
+	}
+	return *en.Actor
+}
+
+func kindOf(h *History, row int) string {
+	return [...]string{part.MarkCommit: "commit", part.MarkMerge: "merge", part.MarkSystem: "system"}[h.node(row).Mark]
+}
+
+func rowsOf(changed []engine.TableChange) int64 {
+	var n int64
+	for i := range changed {
+		n += changed[i].RowsDelta
+	}
+	return n
+}
+
+// changedText is what a filter sees of the tables that a commit moved.
+func changedText(changed []engine.TableChange) string {
+	switch len(changed) {
+	case 0:
 		return "no table moved"
+	case 1:
+		return changed[0].Table
 	}
-	if len(changed) > 2 {
-		var n int64
-		for _, c := range changed {
-			n += c.RowsDelta
-		}
-		return part.Count(len(changed)) + " tables " + signed(n)
+	var b strings.Builder
+	for i := range changed {
+		b.WriteString(changed[i].Table)
+		b.WriteByte(' ')
 	}
-	var out []string
-	for _, c := range changed {
-		out = append(out, part.Clean(c.Table, g)+" "+change(c))
-	}
-	return strings.Join(out, ", ")
-}
-
-func change(c engine.TableChange) string {
-	switch {
-	case c.FromVersion == 0:
-		return "made, " + signed(c.RowsDelta)
-	case c.ToVersion == 0:
-		return "dropped"
-	}
-	return signed(c.RowsDelta)
-}
-
-func signed(n int64) string {
-	if n >= 0 {
-		return "+" + part.Count(n)
-	}
-	return part.Count(n)
-}
-
-func commitDoc(d *part.Doc, h *History, en engine.LogEntry) {
-	kind := "commit"
-	if en.MergedParent != nil {
-		kind = "merge"
-	}
-	d.Head(kind + " " + en.ID)
-	d.Fact("time", part.When(en.Time()))
-	d.Fact("branch", en.BranchName())
-	d.Fact("version", "v"+part.Count(en.ManifestVersion)+" of __manifest")
-	if en.Actor != nil {
-		d.Fact("actor", *en.Actor)
-	} else {
-		d.FactRole("actor", theme.Muted, "none recorded")
-	}
-	if en.Parent != nil {
-		d.Fact("parent", *en.Parent)
-	} else {
-		d.FactRole("parent", theme.Muted, "none: the first commit")
-	}
-	if en.MergedParent != nil {
-		merged := *en.MergedParent
-		if h.gone[merged] {
-			merged += ", which no branch holds any more"
-		}
-		d.Fact("merged", merged)
-	}
-	d.Head("changed")
-	if len(en.Changed) == 0 {
-		d.Text(theme.Muted, "no table: this commit moved only the graph itself")
-	}
-	for _, c := range en.Changed {
-		changeLine(d, c)
-	}
-	if len(en.Changed) > 0 {
-		d.Text(theme.Muted, "from the counts that the graph records; no rows were read")
-	}
-}
-
-func changeLine(d *part.Doc, c engine.TableChange) {
-	g := d.Theme().Glyph
-	spans := []part.Span{part.R(theme.Strong, part.Pad(part.Clean(c.Table, g), 20)), part.S("  " + part.PadLeft(change(c), 10))}
-	versions := "v" + part.Count(c.FromVersion) + " " + g.Arrow + " v" + part.Count(c.ToVersion)
-	switch {
-	case c.FromVersion == 0:
-		versions = "v" + part.Count(c.ToVersion)
-	case c.ToVersion == 0:
-		versions = "v" + part.Count(c.FromVersion) + " " + g.Arrow + " none"
-	}
-	spans = append(spans, part.R(theme.Muted, "  "+versions))
-	if c.FragmentsDelta != nil {
-		spans = append(spans, part.R(theme.Muted, "  fragments "+signed(int64(*c.FragmentsDelta))))
-	}
-	d.Line(spans...)
+	return b.String()
 }

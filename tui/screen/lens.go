@@ -24,6 +24,8 @@ type lens struct {
 	column int          // of the order; -1 = that of the data
 	desc   bool
 
+	restore string // a filter that is set once there is something to filter
+
 	of      any       // what order was made from
 	from    lensState // and how
 	order   []int32   // item by place; nil = all, in the order of the data

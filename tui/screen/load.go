@@ -114,6 +114,13 @@ func (l *Load[T]) ask(e *Env, run func(context.Context, workspace.Workspace) (T,
 	}
 }
 
+// askLocal is ask for a question that no graph answers; run gets no workspace.
+func (l *Load[T]) askLocal(e *Env, run func(context.Context, workspace.Workspace) (T, error)) Request {
+	r := l.ask(e, run)
+	r.local = true
+	return r
+}
+
 // patience is how long a question waits for another one that would spare it
 // requests. A pane that hangs holds up no other for longer.
 const patience = 800 * time.Millisecond

@@ -58,12 +58,9 @@ func (p *Picker) Reload(e *Env) []Request {
 	if p.read == nil {
 		return nil
 	}
-	r := p.recents.ask(e, func(ctx context.Context, _ workspace.Workspace) ([]Recent, error) { return p.read(ctx) })
+	r := p.recents.askLocal(e, func(ctx context.Context, _ workspace.Workspace) ([]Recent, error) { return p.read(ctx) })
 	return []Request{r}
 }
-
-// Local says that the request needs no graph.
-func (r Request) Local() bool { _, ok := r.Pane.(*Load[[]Recent]); return ok }
 
 // Panes implements Screen.
 func (p *Picker) Panes(*Env) []Pane {

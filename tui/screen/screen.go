@@ -64,7 +64,12 @@ type Request struct {
 	Target string
 	Gen    uint64
 	Run    func(ctx context.Context, ws workspace.Workspace) (any, error)
+
+	local bool // asks no graph: ws may be nil
 }
+
+// Local says that the request needs no graph.
+func (r Request) Local() bool { return r.local }
 
 // Effect is what an action does beyond changing the screen itself.
 type Effect struct {

@@ -1,0 +1,135 @@
+package screen
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/action"
+	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/theme"
+)
+
+// at1 is when a commit was made.
+func at1(at func(int) *engine.LogEntry) func(int) time.Time {
+	return func(i int) time.Time { return at(i).Time() }
+}
+
+// jsonCopy offers a value as JSON, when it can be spelled so.
+func jsonCopy(label string, v any) []Copy {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return []Copy{{label, string(raw)}}
+}
+
+func summarySpan(changed []engine.TableChange, g theme.Glyphs) part.Span {
+	if len(changed) == 0 {
+		return part.R(theme.Muted, summary(changed, g))
+	}
+	return part.S(summary(changed, g))
+}
+
+// summary says in a few words what a commit did.
+func summary(changed []engine.TableChange, g theme.Glyphs) string {
+	if len(changed) == 0 {
+		return "no table moved"
+	}
+	if len(changed) > 2 {
+		return part.Count(len(changed)) + " tables " + signed(rowsOf(changed))
+	}
+	var out string
+	for i, c := range changed {
+		if i > 0 {
+			out += ", "
+		}
+		out += part.Clean(c.Table, g) + " " + change(c)
+	}
+	return out
+}
+
+func change(c engine.TableChange) string {
+	switch {
+	case c.FromVersion == 0:
+		return "made, " + signed(c.RowsDelta)
+	case c.ToVersion == 0:
+		return "dropped"
+	}
+	return signed(c.RowsDelta)
+}
+
+func signed(n int64) string {
+	if n >= 0 {
+		return "+" + part.Count(n)
+	}
+	return part.Count(n)
+}
+
+func commitDoc(e *Env, d *part.Doc, h *History, row int) {
+	en := &h.Entries[row]
+	kind := "commit"
+	switch {
+	case en.MergedParent != nil:
+		kind = "merge"
+	case kindOf(h, row) == "system":
+		kind = "commit of the system"
+	}
+	d.Head(kind + " " + en.ID)
+	d.Fact("time", part.When(en.Time()))
+	branch := en.BranchName()
+	if h.newest[branch] == row {
+		branch += ", of which it is the newest commit"
+	}
+	d.Fact("branch", branch)
+	d.Fact("version", "v"+part.Count(en.ManifestVersion)+" of __manifest")
+	if en.Actor != nil {
+		d.Fact("actor", *en.Actor)
+	} else {
+		d.FactRole("actor", theme.Muted, "none recorded")
+	}
+	if en.Parent != nil {
+		d.Fact("parent", *en.Parent)
+	} else {
+		d.FactRole("parent", theme.Muted, "none: the first commit")
+	}
+	if en.MergedParent != nil {
+		merged := *en.MergedParent
+		if h.gone[merged] {
+			merged += ", which no branch holds any more"
+		}
+		d.Fact("merged", merged)
+	}
+	if w := marked(e, point(en)); w != "" {
+		d.Fact("state", w)
+	}
+	d.Head("changed")
+	if len(en.Changed) == 0 {
+		d.Text(theme.Muted, "no table: this commit moved only the graph itself")
+	}
+	for _, c := range en.Changed {
+		changeLine(d, c)
+	}
+	if len(en.Changed) > 0 {
+		d.Text(theme.Muted, "from the counts that the graph records; no rows were read")
+	}
+	dot := " " + e.Theme.Glyph.Dot + " "
+	d.Gap().Text(theme.Muted, e.Key(action.Travel)+" reads everything as of this commit"+dot+e.Key(action.Mark)+" marks it, "+e.Key(action.Compare)+" compares")
+}
+
+func changeLine(d *part.Doc, c engine.TableChange) {
+	g := d.Theme().Glyph
+	spans := []part.Span{part.R(theme.Strong, part.Pad(part.Clean(c.Table, g), 20)), part.S("  " + part.PadLeft(change(c), 10))}
+	versions := "v" + part.Count(c.FromVersion) + " " + g.Arrow + " v" + part.Count(c.ToVersion)
+	switch {
+	case c.FromVersion == 0:
+		versions = "v" + part.Count(c.ToVersion)
+	case c.ToVersion == 0:
+		versions = "v" + part.Count(c.FromVersion) + " " + g.Arrow + " none"
+	}
+	spans = append(spans, part.R(theme.Muted, "  "+versions))
+	if c.FragmentsDelta != nil {
+		spans = append(spans, part.R(theme.Muted, "  fragments "+signed(int64(*c.FragmentsDelta))))
+	}
+	d.Line(spans...)
+}
