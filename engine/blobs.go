@@ -10,10 +10,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"github.com/omnideck/omnideck/blob"
-	"github.com/omnideck/omnideck/engine/load"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 )
@@ -61,7 +58,7 @@ func (g *Graph) BlobGet(ctx context.Context, w io.Writer, kind, typ, id, prop st
 	})
 }
 
-// findBlob finds the row of an entity by scanning the ids of its table.
+// findBlob finds the row of an entity by its id.
 func (o *operation) findBlob(ctx context.Context, kind, typ, id, prop string, at At) (*lance.Blob, *BlobStat, error) {
 	if kind != "node" && kind != "edge" {
 		return nil, nil, &UsageError{What: kind, Why: "an entity is a node or an edge"}
@@ -81,12 +78,16 @@ func (o *operation) findBlob(ctx context.Context, kind, typ, id, prop string, at
 	if len(r.cols.blobNames(r.props)) == 0 {
 		return nil, nil, &UsageError{What: prop, Why: fmt.Sprintf("is no blob of %s; its blobs are %v", e.Alias, r.cols.blobNames(r.cols.properties()))}
 	}
-	addr, rowID, err := o.locate(ctx, r.snap, id)
+	addr, err := o.locate(ctx, r.snap, id)
 	if err != nil {
 		return nil, nil, o.rowsError(ctx, err, e)
 	}
 	if addr == nil {
 		return nil, nil, &NotFoundError{What: "entity", Name: id, Where: "in " + e.Alias}
+	}
+	rowID, err := rowIDOf(ctx, r.snap, *addr)
+	if err != nil {
+		return nil, nil, o.rowsError(ctx, err, e)
 	}
 	list, err := r.snap.Blobs(ctx, prop, []uint64{*addr})
 	if err != nil {
@@ -104,43 +105,6 @@ func (o *operation) resolved(v *manifest.View, at At) string {
 		return o.commit
 	}
 	return fmt.Sprintf("manifest:%s:v%d:etag:%s", nameOf(v.Branch), v.Version, v.Snapshot.Object().ETag)
-}
-
-// locate scans for the row with an id. addr is nil when there is none.
-func (o *operation) locate(ctx context.Context, s *lance.Snapshot, id string) (addr *uint64, rowID uint64, err error) {
-	for batch, err := range s.Scan(ctx, lance.ScanOptions{Columns: []string{load.ColID}, WithRowAddress: true, WithRowID: true}) {
-		if err != nil {
-			return nil, 0, err
-		}
-		addr, rowID, err = locateIn(batch, id)
-		batch.Release()
-		if addr != nil || err != nil {
-			return addr, rowID, err
-		}
-	}
-	return nil, 0, nil
-}
-
-func locateIn(batch arrow.RecordBatch, id string) (addr *uint64, rowID uint64, err error) {
-	ids, err := textColumn(batch, load.ColID)
-	if err != nil {
-		return nil, 0, err
-	}
-	addrs, err := numberColumn(batch, lance.ColRowAddress)
-	if err != nil {
-		return nil, 0, err
-	}
-	rowIDs, err := numberColumn(batch, lance.ColRowID)
-	if err != nil {
-		return nil, 0, err
-	}
-	for i := range int(batch.NumRows()) {
-		if ids.Value(i) == id {
-			at := addrs.Value(i)
-			return &at, rowIDs.Value(i), nil
-		}
-	}
-	return nil, 0, nil
 }
 
 // blobStat tells what a descriptor says.

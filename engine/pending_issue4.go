@@ -14,8 +14,3 @@ func (g *Graph) Diff(ctx context.Context, a, b At, o DiffOptions) (*Diff, error)
 func (g *Graph) DiffVersions(ctx context.Context, table, branch string, a, b uint64, o DiffOptions) (*VersionDiff, error) {
 	return nil, errSoon
 }
-
-// Entity is the page of exactly one row.
-func (g *Graph) Entity(ctx context.Context, table, id string, at At) (*RowPage, error) {
-	return nil, errSoon
-}

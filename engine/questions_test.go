@@ -109,6 +109,7 @@ func questions(g *engine.Graph) map[string]func(context.Context) (any, error) {
 		"verify":    func(ctx context.Context) (any, error) { return g.Verify(ctx, engine.VerifyOptions{}) },
 		"rows":      func(ctx context.Context) (any, error) { return g.Rows(ctx, "Port", at, engine.RowsOptions{}) },
 		"blob stat": func(ctx context.Context) (any, error) { return g.BlobStat(ctx, "node", "Inspection", "x", "photo", at) },
+		"entity":    func(ctx context.Context) (any, error) { return g.Entity(ctx, "node:Port", "NLRTM", at) },
 		"object":    func(ctx context.Context) (any, error) { return g.Object(ctx, "_schema.pg", 100) },
 		"export": func(ctx context.Context) (any, error) {
 			var b strings.Builder

@@ -11,6 +11,7 @@ import (
 	"github.com/omnideck/omnideck/engine/load"
 	"github.com/omnideck/omnideck/engine/where"
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/schema"
 )
 
 // rowReader reads rows of one table version and tells them as Rows.
@@ -27,6 +28,26 @@ type rowReader struct {
 
 // names are the columns told: structural ones and the properties chosen.
 func (r *rowReader) names() []string { return slices.Concat(r.cols.structural(), r.props) }
+
+// page is an empty page of what is told.
+func (r *rowReader) page(ir *schema.IR) *RowPage {
+	p := &RowPage{Table: r.cols.entry.Alias, Columns: r.names(), Rows: []Row{}, Total: r.cols.entry.Rows}
+	p.Types = r.cols.labels(p.Columns, spellings(ir, r.cols.entry))
+	return p
+}
+
+// take tells the rows at addresses, in that order.
+func (r *rowReader) take(ctx context.Context, addrs []uint64, visit func(Row) error) error {
+	if len(addrs) == 0 {
+		return nil
+	}
+	batch, err := r.snap.Take(ctx, r.takeColumns(), addrs)
+	if err != nil {
+		return err
+	}
+	defer batch.Release()
+	return r.tell(ctx, batch, visit)
+}
 
 // run tells rows from offset on, at most limit (0 = all) of those that meet
 // the filter, in physical order. visit may return errStop.
@@ -60,16 +81,9 @@ func (r *rowReader) runFiltered(ctx context.Context, offset uint64, limit int, v
 	var chosen []uint64
 	left := limit
 	take := func() error {
-		if len(chosen) == 0 {
-			return nil
-		}
-		batch, err := r.snap.Take(ctx, r.takeColumns(), chosen)
-		if err != nil {
-			return err
-		}
-		defer batch.Release()
+		addrs := chosen
 		chosen = chosen[:0]
-		return r.tell(ctx, batch, visit)
+		return r.take(ctx, addrs, visit)
 	}
 	err := r.matches(ctx, func(addr uint64) error {
 		if offset > 0 {

@@ -35,8 +35,8 @@ func (g *Graph) Rows(ctx context.Context, table string, at At, opts RowsOptions)
 		if limit <= 0 {
 			limit = defaultRows
 		}
-		page := &RowPage{Table: r.cols.entry.Alias, Columns: r.names(), Rows: []Row{}, Offset: opts.Offset, Total: r.cols.entry.Rows}
-		page.Types = r.cols.labels(page.Columns, spellings(ir, r.cols.entry))
+		page := r.page(ir)
+		page.Offset = opts.Offset
 		total, known := r.snap.CountRows()
 		ask := limit
 		if known = known && r.filter == nil; !known && limit < math.MaxInt {
