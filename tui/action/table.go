@@ -18,6 +18,7 @@ const (
 	NextCol   ID = "next-column"
 	Decode    ID = "decode"
 	Raw       ID = "raw-object"
+	OpenEdge  ID = "open-edge"
 	FirstLine ID = "first-parent"
 	HideSame  ID = "hide-unchanged"
 	Address   ID = "address"
@@ -99,6 +100,8 @@ var Table = []Action{
 
 	{ID: Raw, Title: "raw", Help: "the object itself: key, size, first bytes", Scopes: []string{OnVersions}, Keys: []string{"x"},
 		Enabled: func(c Context) string { return unless(c.Items > 0, "no version") }},
+	{ID: OpenEdge, Title: "the edge", Help: "open the edge itself, not what it leads to", Scopes: []string{OnEntity}, Keys: []string{"x"}, Footer: 5,
+		Enabled: func(c Context) string { return unless(c.Openable, "no edge is selected") }},
 	{ID: FirstLine, Title: "first parents", Help: "only the line of first parents, and back to all", Scopes: []string{OnCommits}, Keys: []string{"f"},
 		Enabled: func(c Context) string { return unless(c.Items > 0, "no commit") }},
 	{ID: HideSame, Title: "only changes", Help: "hide what is equal on both sides, and show it again", Scopes: []string{OnCompare}, Keys: []string{"."}, Footer: 4},

@@ -30,8 +30,18 @@ func At(place string) (Screen, error) {
 		return NewVersions(manifestTable), nil
 	}
 	table, rest, _ := strings.Cut(place, "/")
-	if strings.HasPrefix(table, "node:") || strings.HasPrefix(table, "edge:") {
+	switch {
+	case strings.HasPrefix(table, "node:") || strings.HasPrefix(table, "edge:"):
+		if id, ok := strings.CutPrefix(rest, "rows/"); ok && id != "" {
+			return NewEntity(table, id), nil
+		}
 		return NewTable(table).Show(rest), nil
+	case table == "find" && rest != "":
+		return NewFind(rest), nil
+	case table == "diff":
+		if a, b, ok := strings.Cut(rest, ".."); ok && a != "" && b != "" {
+			return newComparePoints(a, b, nil, nil), nil
+		}
 	}
 	return nil, fmt.Errorf("choosing a screen: found %q, expected overview, branches, commits, tables, versions, operations, a table such as node:Port or node:Port/rows, find/ID or diff/A..B", place)
 }

@@ -144,7 +144,11 @@ func (r *rows) do(e *Env, id action.ID) Effect {
 	r.take()
 	page, row := r.row(r.list.Sel)
 	switch id {
-	case action.Flip, action.Open:
+	case action.Open:
+		if row != nil {
+			return Effect{Push: NewEntity(r.table, row.ID)}
+		}
+	case action.Flip:
 		r.onRight = !r.onRight && row != nil
 	case action.NextCol:
 		if page != nil {
@@ -223,7 +227,13 @@ func (r *rows) facts(window int) string {
 // rowDoc is one record, every value in full up to what a screen can show.
 func rowDoc(e *Env, w int, page *engine.RowPage, row *engine.Row) *part.Doc {
 	d := part.NewDoc(e.Theme, w)
-	d.Head(row.ID)
+	rowFields(e, d, "", page, row)
+	return d
+}
+
+// rowFields writes a record out. table is its type, "" when that is plain.
+func rowFields(e *Env, d *part.Doc, table string, page *engine.RowPage, row *engine.Row) {
+	d.Head(strings.TrimPrefix(table+" "+row.ID, " "))
 	if row.Src != "" || row.Dst != "" {
 		d.Fact("from", row.Src)
 		d.Fact("to", row.Dst)
@@ -254,5 +264,4 @@ func rowDoc(e *Env, w int, page *engine.RowPage, row *engine.Row) *part.Doc {
 			}
 		}
 	}
-	return d
 }

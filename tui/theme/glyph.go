@@ -12,6 +12,7 @@ type Glyphs struct {
 	Null      string // may be a word
 	Dot       string // separates facts
 	Arrow     string
+	Back      string // an arrow the other way
 	Commit    string
 	Merge     string
 	System    string // a commit by a reserved actor
@@ -30,7 +31,7 @@ type Glyphs struct {
 }
 
 var unicodeGlyphs = Glyphs{
-	Pointer: "▸", OK: "✓", Bad: "✗", Warn: "!", Info: "·", More: "…", Null: "∅", Dot: "·", Arrow: "→",
+	Pointer: "▸", OK: "✓", Bad: "✗", Warn: "!", Info: "·", More: "…", Null: "∅", Dot: "·", Arrow: "→", Back: "←",
 	Commit: "●", Merge: "◎", System: "○", Folded: "┄",
 	V: "│", H: "─", TL: "╭", TR: "╮", BL: "╰", BR: "╯", TeeR: "├", TeeL: "┤", TeeUp: "┴", TeeDown: "┬", Cross: "┼",
 	Eighths:   [8]string{"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"},
@@ -39,7 +40,7 @@ var unicodeGlyphs = Glyphs{
 }
 
 var asciiGlyphs = Glyphs{
-	Pointer: ">", OK: "+", Bad: "x", Warn: "!", Info: ".", More: "~", Null: "NULL", Dot: "-", Arrow: ">",
+	Pointer: ">", OK: "+", Bad: "x", Warn: "!", Info: ".", More: "~", Null: "NULL", Dot: "-", Arrow: ">", Back: "<",
 	Commit: "*", Merge: "M", System: "o", Folded: ":",
 	V: "|", H: "-", TL: ".", TR: ".", BL: "`", BR: "'", TeeR: "+", TeeL: "+", TeeUp: "+", TeeDown: "+", Cross: "+",
 	Eighths:   [8]string{" ", " ", " ", " ", "#", "#", "#", "#"},
@@ -50,7 +51,7 @@ var asciiGlyphs = Glyphs{
 // All lists every glyph of the set, for the test that nothing else is drawn.
 func (g Glyphs) All() []string {
 	all := []string{
-		g.Pointer, g.OK, g.Bad, g.Warn, g.Info, g.More, g.Null, g.Dot, g.Arrow, g.Commit, g.Merge, g.System, g.Folded,
+		g.Pointer, g.OK, g.Bad, g.Warn, g.Info, g.More, g.Null, g.Dot, g.Arrow, g.Back, g.Commit, g.Merge, g.System, g.Folded,
 		g.V, g.H, g.TL, g.TR, g.BL, g.BR, g.TeeR, g.TeeL, g.TeeUp, g.TeeDown, g.Cross, g.Broken,
 	}
 	all = append(all, g.Eighths[:]...)

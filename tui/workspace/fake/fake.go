@@ -248,7 +248,10 @@ func (w *Workspace) Entity(ctx context.Context, table, id string, _ engine.At) (
 			}
 		}
 	}
-	return missing[*engine.RowPage](ctx, w, "Entity", id)
+	if err := w.step(ctx, "Entity"); err != nil {
+		return nil, err
+	}
+	return nil, &engine.NotFoundError{What: "entity", Name: id, Where: "in " + table}
 }
 
 // Neighbors implements workspace.Workspace.

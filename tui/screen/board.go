@@ -1,0 +1,161 @@
+package screen
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/part"
+)
+
+// board is a split whose list a user can narrow and order. Its first heads
+// places hold what no filter hides: the thing itself, the counts.
+type board struct {
+	split
+	lens
+	heads int
+	last  string // the newest filter that was not empty
+}
+
+func newBoard(share int) board { return board{split: split{share: share}, lens: newLens()} }
+
+// places is how many places the list has when n items stand behind the heads.
+func (b *board) places(n int) int { return b.heads + b.lens.len(n) }
+
+// at is the item at a place; ok is false for a head and for no place at all.
+func (b *board) at(place, n int) (item int, ok bool) {
+	if place < b.heads || place >= b.places(n) {
+		return 0, false
+	}
+	return b.lens.item(place - b.heads), true
+}
+
+// narrow sets the filter.
+func (b *board) narrow(text string, facets []facet) Effect {
+	if err := b.lens.set(text, facets); err != nil {
+		return Effect{Note: err.Error()}
+	}
+	if strings.TrimSpace(text) != "" {
+		b.last = text
+	}
+	return Effect{}
+}
+
+// order sets the column by which the list is ordered.
+func (b *board) sort(column int, desc bool) { b.lens.column, b.lens.desc = column, desc }
+
+// match selects the next item, or the one before, that the newest filter
+// matches. n items stand behind the heads.
+func (b *board) match(d, n int, facets []facet) Effect {
+	f, err := part.ParseFilter(b.last, names(facets))
+	switch {
+	case err != nil:
+		return Effect{Note: err.Error()}
+	case f.Empty():
+		return Effect{Note: "nothing was filtered yet"}
+	}
+	all, count := names(facets), b.places(n)
+	for step := 1; step <= count; step++ {
+		place := ((b.list.Sel+d*step)%count + count) % count
+		if i, ok := b.at(place, n); ok && f.Match(all, func(c int) string { return facets[c].text(i) }) {
+			b.list.Move(place-b.list.Sel, count)
+			return Effect{}
+		}
+	}
+	return Effect{Note: "nothing matches /" + b.last}
+}
+
+// aim makes a pane forget what belongs to another moment than the one that is
+// shown.
+func (l *Load[T]) aim(e *Env) {
+	if l.target != "" && l.target != target(e) {
+		l.reset()
+	}
+}
+
+// typeOf is a table's name without its kind.
+func typeOf(table string) string {
+	_, name, _ := strings.Cut(table, ":")
+	return name
+}
+
+// isEdge says that a table holds edges.
+func isEdge(table string) bool { return strings.HasPrefix(table, "edge:") }
+
+// ends are the tables at both ends of an edge type, as the accepted schema
+// says; "" when it is not known.
+func ends(e *Env, edge string) (from, to string) {
+	s, ok := e.Data.Schema.Get()
+	if !ok || s == nil {
+		return "", ""
+	}
+	for _, t := range s.Types {
+		if t.Kind == "edge" && t.Name == edge {
+			return "node:" + t.From, "node:" + t.To
+		}
+	}
+	return "", ""
+}
+
+// commandLine spells an invocation of the program, for a shell to read.
+func commandLine(e *Env, at engine.At, words ...string) string {
+	out := "omnideck"
+	for i, w := range words {
+		if i == 1 {
+			out += " " + shellWord(e.Address)
+		}
+		out += " " + shellWord(w)
+	}
+	if len(words) == 1 {
+		out += " " + shellWord(e.Address)
+	}
+	return out + atFlags(at)
+}
+
+// atFlags are the flags that name a moment.
+func atFlags(at engine.At) string {
+	out := ""
+	if at.Branch != "" && at.Branch != "main" {
+		out += " --branch " + shellWord(at.Branch)
+	}
+	switch {
+	case at.Commit != "":
+		out += " --at " + shellWord(at.Commit)
+	case at.Version != 0:
+		out += " --at " + strconv.FormatUint(at.Version, 10)
+	}
+	return out
+}
+
+// shellWord quotes a word when a shell would read it otherwise.
+func shellWord(s string) string {
+	safe := s != "" && s[0] != '-'
+	for _, r := range s {
+		safe = safe && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=@%+,", r))
+	}
+	if safe {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// moment names a point in history in few words.
+func moment(at engine.At, more string) string {
+	switch {
+	case at.Commit != "":
+		if len(at.Commit) > 8 {
+			return "commit " + more + at.Commit[len(at.Commit)-6:]
+		}
+		return "commit " + at.Commit
+	case at.Version != 0:
+		return branchOf(at) + " v" + part.Count(at.Version)
+	}
+	return branchOf(at)
+}
+
+func branchOf(at engine.At) string {
+	if at.Branch == "" {
+		return "main"
+	}
+	return at.Branch
+}

@@ -1,0 +1,334 @@
+package screen
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/action"
+	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/theme"
+)
+
+const (
+	firstChanges = 1000          // changes asked for at first
+	allChanges   = math.MaxInt32 // when they are written to a file
+)
+
+// fieldPair is one property of an entity before and after; nil where the
+// entity, or the property, was not there.
+type fieldPair struct {
+	name          string
+	before, after *engine.Cell
+	same          bool
+}
+
+// fieldsOf splits the objects of a change into properties: what stands around
+// the data first, then the id, then the others by name. It says false when an
+// object cannot be read.
+func fieldsOf(before, after json.RawMessage) ([]fieldPair, bool) {
+	a, okA := flat(before)
+	b, okB := flat(after)
+	var all []string
+	for n := range a {
+		all = append(all, n)
+	}
+	for n := range b {
+		if _, ok := a[n]; !ok {
+			all = append(all, n)
+		}
+	}
+	slices.SortFunc(all, func(x, y string) int {
+		if d := rank(x) - rank(y); d != 0 {
+			return d
+		}
+		return strings.Compare(x, y)
+	})
+	out := make([]fieldPair, 0, len(all))
+	for _, n := range all {
+		x, inA := a[n]
+		y, inB := b[n]
+		f := fieldPair{name: strings.TrimPrefix(n, "."), same: inA && inB && bytes.Equal(x, y)}
+		if inA {
+			f.before = cellOf(x)
+		}
+		if inB {
+			f.after = cellOf(y)
+		}
+		out = append(out, f)
+	}
+	return out, okA && okB
+}
+
+// rank orders properties: from and to of an edge, the id, the rest.
+func rank(name string) int {
+	switch name {
+	case "from":
+		return 0
+	case "to":
+		return 1
+	case ".id":
+		return 2
+	}
+	return 3
+}
+
+// flat reads an object as `export` spells it. Members of its data have a dot in
+// front, so that a property may be called from.
+func flat(raw json.RawMessage) (map[string]json.RawMessage, bool) {
+	out := map[string]json.RawMessage{}
+	if len(raw) == 0 || string(raw) == "null" {
+		return out, true
+	}
+	var top, data map[string]json.RawMessage
+	if json.Unmarshal(raw, &top) != nil {
+		return out, false
+	}
+	for n, v := range top {
+		switch n {
+		case "type", "edge":
+		case "data":
+			if json.Unmarshal(v, &data) != nil {
+				return out, false
+			}
+		default:
+			out[n] = v
+		}
+	}
+	for n, v := range data {
+		out["."+n] = v
+	}
+	return out, true
+}
+
+// cellOf is a JSON value as rows show values.
+func cellOf(raw json.RawMessage) *engine.Cell {
+	text := strings.TrimSpace(string(raw))
+	c := &engine.Cell{Kind: engine.CellNumber, Text: text}
+	switch {
+	case text == "null":
+		c.Kind, c.Text = engine.CellNull, ""
+	case strings.HasPrefix(text, `"`):
+		c.Kind = engine.CellText
+		if json.Unmarshal(raw, &c.Text) != nil {
+			c.Text = text
+		}
+	case text == "true" || text == "false":
+		c.Kind = engine.CellBool
+	case strings.HasPrefix(text, "["):
+		c.Kind = engine.CellList
+	}
+	return c
+}
+
+// changed names the properties that differ, for a column.
+func changed(fields []fieldPair) string {
+	var out []string
+	for _, f := range fields {
+		if !f.same {
+			out = append(out, f.name)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// changeSet is the changes of a comparison as a list.
+type changeSet struct {
+	changes []engine.Change
+	fields  map[int][]fieldPair // of those that were looked at
+}
+
+func newChangeSet(changes []engine.Change) *changeSet {
+	return &changeSet{changes, map[int][]fieldPair{}}
+}
+
+func (c *changeSet) table(i int) string { return c.changes[i].Kind + ":" + c.changes[i].Type }
+
+// pairs are the properties of a change.
+func (c *changeSet) pairs(i int) []fieldPair {
+	f, ok := c.fields[i]
+	if !ok {
+		if len(c.fields) > 4*firstChanges {
+			clear(c.fields)
+		}
+		f, _ = fieldsOf(c.changes[i].Before, c.changes[i].After)
+		c.fields[i] = f
+	}
+	return f
+}
+
+// what says in a few words what happened to an entity.
+func (c *changeSet) what(i int) string {
+	if c.changes[i].Op == "update" {
+		return changed(c.pairs(i))
+	}
+	return ""
+}
+
+func (c *changeSet) facets() []facet {
+	return []facet{
+		{name: "op", text: func(i int) string { return c.changes[i].Op }},
+		{name: "table", text: c.table},
+		{name: "id", text: func(i int) string { return c.changes[i].ID }, less: func(i, j int) int { return strings.Compare(c.changes[i].ID, c.changes[j].ID) }},
+		{name: "changed", text: c.what},
+	}
+}
+
+// mark is the sign of an operation, and how it is painted.
+func mark(op string) (string, theme.Role) {
+	switch op {
+	case "insert":
+		return "+", theme.OK
+	case "delete":
+		return "-", theme.Bad
+	}
+	return "~", theme.Warn
+}
+
+// row is a change in a list; before is the change above it, -1 for none.
+func (c *changeSet) row(g theme.Glyphs, i, before int) []part.Span {
+	sign, role := mark(c.changes[i].Op)
+	table := ""
+	if before < 0 || c.table(before) != c.table(i) {
+		table = part.Clean(c.table(i), g)
+	}
+	return []part.Span{
+		part.R(role, sign+" "+part.Clean(c.changes[i].Op, g)), part.R(theme.Muted, table),
+		part.S(part.Clean(c.changes[i].ID, g)), part.R(theme.Muted, part.Clean(part.Head(c.what(i), 200), g)),
+	}
+}
+
+// counts writes what happened to a table: +12 ~3 -1.
+func counts(n engine.DiffCount) string {
+	switch {
+	case n.From == 0:
+		return "made, +" + part.Count(n.Inserted)
+	case n.To == 0:
+		return "dropped, -" + part.Count(n.Deleted)
+	case n.Physical:
+		return "rewritten, no entity changed"
+	}
+	return plusMinus(n.Inserted, n.Updated, n.Deleted)
+}
+
+func plusMinus(inserted, updated, deleted uint64) string {
+	return "+" + part.Count(inserted) + " ~" + part.Count(updated) + " -" + part.Count(deleted)
+}
+
+// fromTo writes the versions of a table on both sides.
+func fromTo(g theme.Glyphs, n engine.DiffCount) string {
+	name := func(v uint64) string {
+		if v == 0 {
+			return "none"
+		}
+		return "v" + part.Count(v)
+	}
+	return name(n.From) + " " + g.Arrow + " " + name(n.To)
+}
+
+// doc shows one entity before and after. What is equal is muted, or hidden.
+func (c *changeSet) doc(e *Env, d *part.Doc, i int, hide bool) {
+	ch := &c.changes[i]
+	sign, role := mark(ch.Op)
+	g := e.Theme.Glyph
+	d.Line(part.R(role, sign+" "+part.Clean(ch.Op, g)), part.R(theme.Strong, " "+part.Clean(c.table(i)+" "+ch.ID, g)))
+	fields, ok := fieldsOf(ch.Before, ch.After)
+	if !ok {
+		d.Text(theme.Bad, g.Bad+" the entity as it was told cannot be read as an object; as it came:")
+		d.Text(theme.Text, part.Head(string(ch.Before)+"\n"+string(ch.After), part.CleanMax))
+		return
+	}
+	equal := pairsDoc(e, d, fields, hide, ch.Op == "update")
+	if equal > 0 && hide {
+		d.Gap().Text(theme.Muted, part.Plural(equal, "equal property is", "equal properties are")+" hidden; "+e.Key(action.HideSame)+" shows them")
+	}
+}
+
+// pairsDoc writes properties before and after, and counts the equal ones.
+func pairsDoc(e *Env, d *part.Doc, fields []fieldPair, hide, both bool) (equal int) {
+	g := e.Theme.Glyph
+	for _, f := range fields {
+		if f.same {
+			equal++
+			if hide {
+				continue
+			}
+			text, _ := cell(e.Theme, *f.after, max(8, d.Width()-20))
+			d.FactRole(f.name, theme.Muted, "= "+text)
+			continue
+		}
+		d.Line(part.R(theme.Strong, part.Clean(f.name, g)))
+		if f.before != nil {
+			valueDoc(e, d, theme.Bad, "- ", *f.before)
+		} else if both {
+			d.Line(part.R(theme.Bad, "  - "), part.R(theme.Muted, "not there"))
+		}
+		if f.after != nil {
+			valueDoc(e, d, theme.OK, "+ ", *f.after)
+		} else if both {
+			d.Line(part.R(theme.OK, "  + "), part.R(theme.Muted, "not there"))
+		}
+	}
+	return equal
+}
+
+// valueDoc writes a value in full, with a sign in front of its first line.
+func valueDoc(e *Env, d *part.Doc, role theme.Role, sign string, v engine.Cell) {
+	g := e.Theme.Glyph
+	switch {
+	case v.Kind == engine.CellNull:
+		d.Line(part.R(role, "  "+sign), part.R(theme.Muted, g.Null+" null"))
+		return
+	case v.Text == "":
+		d.Line(part.R(role, "  "+sign), part.R(theme.Muted, "\"\" empty text"))
+		return
+	}
+	shown := part.Head(v.Text, part.CleanMax)
+	lead := part.R(role, "  "+sign)
+	for _, para := range strings.Split(shown, "\n") {
+		for _, l := range part.Wrap(part.Clean(para, g), max(4, d.Width()-7)) {
+			d.Line(lead, part.S(l))
+			lead = part.S("    ")
+		}
+	}
+	if rest := len(v.Text) - len(shown); rest > 0 {
+		d.Line(part.R(theme.Muted, "    "+part.Bytes(int64(rest))+" more"))
+	}
+}
+
+// copies are what can be copied of a change.
+func (c *changeSet) copies(i int) []Copy {
+	out := []Copy{{Label: "id", Text: c.changes[i].ID}}
+	for _, o := range []struct {
+		label string
+		raw   json.RawMessage
+	}{{"row before, as JSON", c.changes[i].Before}, {"row after, as JSON", c.changes[i].After}} {
+		if len(o.raw) > 0 && string(o.raw) != "null" {
+			out = append(out, Copy{Label: o.label, Text: string(o.raw)})
+		}
+	}
+	return out
+}
+
+// writeChanges writes changes as lines of JSON.
+func writeChanges(ctx context.Context, w io.Writer, changes []engine.Change) (int, error) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for i := range changes {
+		if err := ctx.Err(); err != nil {
+			return i, err
+		}
+		if err := enc.Encode(&changes[i]); err != nil {
+			return i, err
+		}
+	}
+	return len(changes), nil
+}
+
+func plainNumber(n uint64) string { return strconv.FormatUint(n, 10) }
