@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
@@ -14,7 +13,6 @@ type board struct {
 	split
 	lens
 	heads int
-	last  string // the newest filter that was not empty
 }
 
 func newBoard(share int) board { return board{split: split{share: share}, lens: newLens()} }
@@ -35,9 +33,6 @@ func (b *board) narrow(text string, facets []facet) Effect {
 	if err := b.lens.set(text, facets); err != nil {
 		return Effect{Note: err.Error()}
 	}
-	if strings.TrimSpace(text) != "" {
-		b.last = text
-	}
 	return Effect{}
 }
 
@@ -47,11 +42,8 @@ func (b *board) sort(column int, desc bool) { b.lens.column, b.lens.desc = colum
 // match selects the next item, or the one before, that the newest filter
 // matches. n items stand behind the heads.
 func (b *board) match(d, n int, facets []facet) Effect {
-	f, err := part.ParseFilter(b.last, names(facets))
-	switch {
-	case err != nil:
-		return Effect{Note: err.Error()}
-	case f.Empty():
+	f := b.lens.last
+	if f.Empty() {
 		return Effect{Note: "nothing was filtered yet"}
 	}
 	all, count := names(facets), b.places(n)
@@ -62,7 +54,7 @@ func (b *board) match(d, n int, facets []facet) Effect {
 			return Effect{}
 		}
 	}
-	return Effect{Note: "nothing matches /" + b.last}
+	return Effect{Note: "nothing matches the last filter"}
 }
 
 // aim makes a pane forget what belongs to another moment than the one that is
@@ -97,46 +89,19 @@ func ends(e *Env, edge string) (from, to string) {
 	return "", ""
 }
 
-// commandLine spells an invocation of the program, for a shell to read.
-func commandLine(e *Env, at engine.At, words ...string) string {
-	out := "omnideck"
-	for i, w := range words {
-		if i == 1 {
-			out += " " + shellWord(e.Address)
-		}
-		out += " " + shellWord(w)
-	}
-	if len(words) == 1 {
-		out += " " + shellWord(e.Address)
-	}
-	return out + atFlags(at)
-}
-
-// atFlags are the flags that name a moment.
-func atFlags(at engine.At) string {
-	out := ""
+// onGraph spells a verb about the open graph at a moment.
+func onGraph(e *Env, at engine.At, verb string, args ...string) string {
+	words := append([]string{verb, e.Address}, args...)
 	if at.Branch != "" && at.Branch != "main" {
-		out += " --branch " + shellWord(at.Branch)
+		words = append(words, "--branch", at.Branch)
 	}
 	switch {
 	case at.Commit != "":
-		out += " --at " + shellWord(at.Commit)
+		words = append(words, "--at", at.Commit)
 	case at.Version != 0:
-		out += " --at " + strconv.FormatUint(at.Version, 10)
+		words = append(words, "--at", plainNumber(at.Version))
 	}
-	return out
-}
-
-// shellWord quotes a word when a shell would read it otherwise.
-func shellWord(s string) string {
-	safe := s != "" && s[0] != '-'
-	for _, r := range s {
-		safe = safe && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=@%+,", r))
-	}
-	if safe {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return commandLine(words...)
 }
 
 // moment names a point in history in few words.

@@ -175,7 +175,7 @@ func (c *changeSet) facets() []facet {
 	return []facet{
 		{name: "op", text: func(i int) string { return c.changes[i].Op }},
 		{name: "table", text: c.table},
-		{name: "id", text: func(i int) string { return c.changes[i].ID }, less: func(i, j int) int { return strings.Compare(c.changes[i].ID, c.changes[j].ID) }},
+		{name: "id", text: func(i int) string { return c.changes[i].ID }},
 		{name: "changed", text: c.what},
 	}
 }

@@ -253,11 +253,11 @@ func (s *comparePoints) Copies(e *Env) []Copy {
 }
 
 func (s *comparePoints) command(e *Env) string {
-	out := commandLine(e, engine.At{}, "diff", s.from, s.to)
+	args := []string{s.from, s.to}
 	for _, t := range s.tables {
-		out += " --table " + shellWord(t)
+		args = append(args, "--table", t)
 	}
-	return out
+	return onGraph(e, engine.At{}, "diff", args...)
 }
 
 // Exports implements Exporter.

@@ -100,10 +100,10 @@ func (s *compareRows) hideSame() {
 	if !s.hide {
 		return
 	}
-	order := []int{}
+	order := []int32{}
 	for place := range s.lens.len(len(s.pairs)) {
 		if i := s.lens.item(place); !s.pairs[i].same {
-			order = append(order, i)
+			order = append(order, int32(i))
 		}
 	}
 	s.lens.order = order

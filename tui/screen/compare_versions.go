@@ -171,7 +171,7 @@ func (s *compareVersions) Copies(e *Env) []Copy {
 }
 
 func (s *compareVersions) command(e *Env) string {
-	return commandLine(e, engine.At{Branch: s.branch}, "diff", plainNumber(s.a), plainNumber(s.b)) + " --versions " + shellWord(s.table)
+	return onGraph(e, engine.At{Branch: s.branch}, "diff", plainNumber(s.a), plainNumber(s.b))
 }
 
 // Exports implements Exporter.

@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
@@ -131,8 +130,8 @@ func (s *Entity) facets() []facet {
 		{name: "way", text: text(func(l *link) string { return l.way() })},
 		{name: "edge", text: text(func(l *link) string { return l.edge })},
 		{name: "type", text: text(func(l *link) string { return typeOf(l.table) })},
-		{name: "id", text: text(func(l *link) string { return l.id }), less: func(i, j int) int { return cmp.Compare(s.links[i].id, s.links[j].id) }},
-		{name: "edge id", text: text(func(l *link) string { return l.edgeID }), less: func(i, j int) int { return strings.Compare(s.links[i].edgeID, s.links[j].edgeID) }},
+		{name: "id", text: text(func(l *link) string { return l.id })},
+		{name: "edge id", text: text(func(l *link) string { return l.edgeID })},
 	}
 }
 
@@ -208,16 +207,16 @@ func (s *Entity) Copies(e *Env) []Copy {
 	}
 	switch {
 	case isEdge(table):
-		out = append(out, Copy{Label: "command line", Text: commandLine(e, at, "rows", table) + " --where " + shellWord("id = "+quoted(id))})
+		out = append(out, Copy{Label: "command line", Text: onGraph(e, at, "rows", table, "--where", "id = "+whereText(id))})
 	case table != "":
-		out = append(out, Copy{Label: "command line", Text: commandLine(e, at, "neighbors", typeOf(table), id)})
+		out = append(out, Copy{Label: "command line", Text: onGraph(e, at, "neighbors", typeOf(table), id)})
 	default:
-		out = append(out, Copy{Label: "command line", Text: commandLine(e, at, "find", id)})
+		out = append(out, Copy{Label: "command line", Text: onGraph(e, at, "find", id)})
 	}
 	return out
 }
 
-// quoted spells text as a string of package where.
-func quoted(s string) string {
+// whereText spells text as a string of package where.
+func whereText(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`, "\t", `\t`).Replace(s) + "'"
 }

@@ -189,7 +189,7 @@ func (s *Find) Copies(e *Env) []Copy {
 			out = append(out, Copy{Label: "row as JSON", Text: string(page.Rows[0].Line)})
 		}
 	}
-	return append(out, Copy{Label: "command line", Text: commandLine(e, e.At, "find", s.id)})
+	return append(out, Copy{Label: "command line", Text: onGraph(e, e.At, "find", s.id)})
 }
 
 func (s *Find) record(h engine.Hit) (*engine.RowPage, bool) {
@@ -234,7 +234,7 @@ func (s *Find) nothing(e *Env, w, h int, name string) []string {
 	} else {
 		d.Text(theme.Text, "No entity has the id "+s.id+": "+where+" were searched, nodes and edges.")
 	}
-	d.Text(theme.Muted, "An id is looked for as it is written, whole and with its capitals. To look for a part of one, open the rows of a type and filter by id contains "+quoted(s.id)+".")
+	d.Text(theme.Muted, "An id is looked for as it is written, whole and with its capitals. To look for a part of one, open the rows of a type and filter by id contains "+whereText(s.id)+".")
 	return append(out, d.Window(max(0, h-len(out)), new(int))...)
 }
 
