@@ -50,6 +50,8 @@ var flagTable = map[string]flagSpec{
 	"type":        {kind: kindStrings, usage: "only this type; may be repeated", try: "Port"},
 	"jsonl":       {kind: kindBool, usage: "what export does anyway; deprecated"},
 	"where":       {kind: kindString, usage: "only rows for which this holds, as in 'tonnage > 9'"},
+	"sort":        {kind: kindString, usage: "order rows by this column, null last", try: "id"},
+	"desc":        {kind: kindBool, usage: "with --sort: greatest first"},
 	"columns":     {kind: kindStrings, usage: "only these columns; may be repeated or joined by commas", try: "id"},
 	"edge":        {kind: kindString, usage: "follow only edges of this type", try: "CallsAt"},
 	"out":         {kind: kindBool, usage: "follow edges from source to destination"},

@@ -92,6 +92,9 @@ func looksAt(t *testing.T, v *verb, id string) bool {
 	if strings.HasPrefix(id, "row") { // three ways to name rows, one at a time
 		args = slices.DeleteFunc(args, func(a string) bool { return a == "--row" || a == "0" })
 	}
+	if id == "desc" { // says how --sort orders
+		args = append(args, "--sort=id")
+	}
 	// A key that nobody reads makes every verb that opens a graph say something.
 	dir := t.TempDir()
 	config := "colour: red\nprofiles:\n  demo: {store: \"demo:\"}\n"

@@ -19,17 +19,21 @@ const sampleRows = 1000
 func rowsVerb() *verb {
 	return &verb{
 		name: "rows", args: "TYPE", need: 1, group: "read", limit: defaultRows,
-		flags: []string{"branch", "at", "limit", "offset", "where", "columns", "ndjson", "format"},
+		flags: []string{"branch", "at", "limit", "offset", "where", "columns", "sort", "desc", "ndjson", "format"},
 		short: "Rows of one type, as a table or as export spells them",
 		long: "Rows of one type. TYPE is a declared name (Port) or a table (node:Port). For people a table, null shown as ∅;\n" +
-			"--ndjson and --json give objects as export spells them. Says on stderr when there is more than --limit.",
-		example: "rows demo: Port\nrows demo: Vessel --where 'tonnage > 100000' --limit 5\nrows demo: node:Port --at archive --ndjson",
+			"--ndjson and --json give objects as export spells them. Says on stderr when there is more than --limit.\n" +
+			"--sort orders by numbers, times, text or truth values; equal ones stay in the order in which they lie.",
+		example: "rows demo: Port\nrows demo: Vessel --where 'tonnage > 100000' --limit 5\nrows demo: Vessel --sort tonnage --desc\nrows demo: node:Port --at archive --ndjson",
 		run: reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
 			format, err := c.rowFormat()
 			if err != nil {
 				return err
 			}
-			o := engine.RowsOptions{Offset: c.number("offset"), Where: c.text("where"), Columns: c.list("columns")}
+			o := engine.RowsOptions{Offset: c.number("offset"), Where: c.text("where"), Columns: c.list("columns"), Sort: c.text("sort"), Desc: c.boolean("desc")}
+			if o.Desc && o.Sort == "" {
+				return usagef("--desc needs --sort COLUMN: by what are rows to be ordered?")
+			}
 			r := &rowReader{c: c, g: g, table: c.args[0], at: at, o: o, limit: c.integer("limit")}
 			switch format {
 			case "json":

@@ -248,3 +248,23 @@ func TestSegmentOf(t *testing.T) {
 		t.Errorf("a size that is not recorded: %+v", x)
 	}
 }
+
+// Keys of floats sort as the numbers do.
+func TestFloatKey(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Float64().Draw(t, "a"), rapid.Float64().Draw(t, "b")
+		if (a < b) != (floatKey(a) < floatKey(b)) || (a == b) != (floatKey(a) == floatKey(b)) {
+			t.Fatalf("%v has key %x, %v %x", a, floatKey(a), b, floatKey(b))
+		}
+	})
+	inf, zero := math.Inf(1), 0.0
+	order := []float64{-inf, -math.MaxFloat64, -1, -math.SmallestNonzeroFloat64, zero, math.SmallestNonzeroFloat64, 1, math.MaxFloat64, inf, math.NaN()}
+	for i := range order[1:] {
+		if floatKey(order[i]) >= floatKey(order[i+1]) {
+			t.Errorf("%v does not stand before %v", order[i], order[i+1])
+		}
+	}
+	if floatKey(math.Copysign(0, -1)) != floatKey(0) {
+		t.Error("the zeros differ")
+	}
+}

@@ -108,6 +108,9 @@ func questions(g *engine.Graph) map[string]func(context.Context) (any, error) {
 		"find":      func(ctx context.Context) (any, error) { return g.Find(ctx, "NLRTM", at) },
 		"verify":    func(ctx context.Context) (any, error) { return g.Verify(ctx, engine.VerifyOptions{}) },
 		"rows":      func(ctx context.Context) (any, error) { return g.Rows(ctx, "Port", at, engine.RowsOptions{}) },
+		"rows sorted": func(ctx context.Context) (any, error) {
+			return g.Rows(ctx, "Port", at, engine.RowsOptions{Sort: "depth_m", Desc: true, Offset: 2, Limit: 5})
+		},
 		"blob stat": func(ctx context.Context) (any, error) { return g.BlobStat(ctx, "node", "Inspection", "x", "photo", at) },
 		"entity":    func(ctx context.Context) (any, error) { return g.Entity(ctx, "node:Port", "NLRTM", at) },
 		"object":    func(ctx context.Context) (any, error) { return g.Object(ctx, "_schema.pg", 100) },

@@ -22,8 +22,9 @@ type rowReader struct {
 	cols     *tableColumns
 	props    []string // properties told
 	filter   *where.Filter
-	payloads bool // read the bytes of blobs for Row.Line
-	cells    bool // fill Row.Values
+	order    *order // nil = physical
+	payloads bool   // read the bytes of blobs for Row.Line
+	cells    bool   // fill Row.Values
 }
 
 // names are the columns told: structural ones and the properties chosen.
@@ -50,8 +51,11 @@ func (r *rowReader) take(ctx context.Context, addrs []uint64, visit func(Row) er
 }
 
 // run tells rows from offset on, at most limit (0 = all) of those that meet
-// the filter, in physical order. visit may return errStop.
+// the filter, in physical order or that asked for. visit may return errStop.
 func (r *rowReader) run(ctx context.Context, offset uint64, limit int, visit func(Row) error) error {
+	if r.order != nil {
+		return r.runSorted(ctx, offset, limit, visit)
+	}
 	if r.filter != nil {
 		return r.runFiltered(ctx, offset, limit, visit)
 	}
@@ -118,31 +122,56 @@ func (r *rowReader) takeColumns() []string {
 
 // matches visits the addresses of the rows that meet the condition.
 func (r *rowReader) matches(ctx context.Context, visit func(addr uint64) error) error {
-	for batch, err := range r.snap.Scan(ctx, lance.ScanOptions{Columns: r.filter.Columns(), WithRowAddress: true}) {
+	return r.scanMatches(ctx, nil, func(_ arrow.RecordBatch) (func(row int, addr uint64) error, error) {
+		return func(_ int, addr uint64) error { return visit(addr) }, nil
+	})
+}
+
+// scanMatches reads the columns of the condition and some more, and visits the
+// rows that meet it; open is called for every batch.
+func (r *rowReader) scanMatches(ctx context.Context, more []string, open func(arrow.RecordBatch) (func(row int, addr uint64) error, error)) error {
+	var columns []string
+	if r.filter != nil {
+		columns = slices.Clone(r.filter.Columns())
+	}
+	for _, name := range more {
+		if !slices.Contains(columns, name) {
+			columns = append(columns, name)
+		}
+	}
+	for batch, err := range r.snap.Scan(ctx, lance.ScanOptions{Columns: columns, WithRowAddress: true}) {
+		if err == nil {
+			err = r.visitMatches(batch, open)
+			batch.Release()
+		}
 		if err != nil {
 			return err
 		}
-		err = func() error {
-			defer batch.Release()
-			match, err := r.filter.Open(batch)
-			if err != nil {
-				return err
-			}
-			addrs, err := addresses(batch)
-			if err != nil {
-				return err
-			}
-			for i := range int(batch.NumRows()) {
-				if match(i) {
-					if err := visit(addrs.Value(i)); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
-		}()
-		if err != nil {
+	}
+	return nil
+}
+
+func (r *rowReader) visitMatches(batch arrow.RecordBatch, open func(arrow.RecordBatch) (func(row int, addr uint64) error, error)) error {
+	match := func(int) bool { return true }
+	if r.filter != nil {
+		var err error
+		if match, err = r.filter.Open(batch); err != nil {
 			return err
+		}
+	}
+	addrs, err := addresses(batch)
+	if err != nil {
+		return err
+	}
+	visit, err := open(batch)
+	if err != nil {
+		return err
+	}
+	for i := range int(batch.NumRows()) {
+		if match(i) {
+			if err := visit(i, addrs.Value(i)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
