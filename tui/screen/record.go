@@ -24,6 +24,7 @@ type Record struct {
 	Err          error
 	Meter        workspace.Meter // nil when it is no longer among the newest
 	final        workspace.Reading
+	was          Was // what it cost before; found when it is first asked for
 }
 
 // Name is what was asked, in words.

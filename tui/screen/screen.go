@@ -59,7 +59,7 @@ func (e *Env) Branch() string {
 // Request is a question to the workspace.
 type Request struct {
 	Name   string // what is asked for, for the meter: "snapshot"
-	Table  string // that it is about, for the meter; "" = the whole graph
+	Aside  bool   // asks no store: no operation of the meter
 	Pane   Pane
 	Target string
 	Gen    uint64
@@ -233,13 +233,15 @@ type Session struct {
 	Branches Load[[]engine.Branch]
 	History  Load[*History]
 	Schema   Load[*engine.Schema]
+	Ledger   Load[*Ledger]
+	Chain    *engine.Versions // of __manifest as it was read last; nil = not read
 }
 
 // NewSession makes the session of a graph of which nothing is known yet.
 func NewSession() *Session {
 	s := &Session{}
 	s.Info.name, s.Names.name, s.Snapshot.name, s.Branches.name, s.History.name = "info", "branch names", "snapshot", "branches", "commits"
-	s.Schema.name = "schema"
+	s.Schema.name, s.Ledger.name = "schema", "ledger"
 	return s
 }
 
@@ -247,6 +249,7 @@ func NewSession() *Session {
 func (s *Session) Retarget() {
 	s.Info.reset()
 	s.Snapshot.reset()
+	s.Chain = nil
 }
 
 // AskInfo asks for the overview of the graph.

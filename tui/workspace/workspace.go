@@ -81,6 +81,9 @@ type Reading struct {
 	Retries, Failed              int64
 }
 
+// Requests is the number of all requests.
+func (r Reading) Requests() int64 { return r.Get + r.Head + r.List + r.Put + r.Delete }
+
 // Add sums two readings; of hops the longer chain counts.
 func (r Reading) Add(o Reading) Reading {
 	r.Get += o.Get
