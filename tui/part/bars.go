@@ -13,27 +13,33 @@ type Header struct {
 	Travel string // how old the moment is that all screens show, "3 d"; "" = they show now
 	Past   bool   // they show another moment, however old
 	URI    string
-	Worst  Span   // chip of the worst finding, "" = none or not read
-	Gauges []Span // chips, the likeliest to be needed first; they give way when it is tight
+	Worst  Span // chip of the worst finding, "" = none or not read
+	Gauges []Watched
 	Remote bool   // reached over a network: it is said whether it may be written to
 	Locked bool   // nothing may be written
 	Follow string // "2 s": loaded again that often; "" = not
 	Age    string // of what is shown, or how long it has been loading
 }
 
+// leftLeast is how many cells the name of what is looked at keeps when it gets
+// tight.
+const leftLeast = 20
+
 // Render draws the header. When it gets tight the address goes first, then
-// the gauges, then the age; what may be written and what is wrong stay.
+// the words of the gauges, the age, the end of the name, and the gauges at
+// last; what may be written and what is wrong stay.
 func (h Header) Render(t *theme.Theme, w int) string {
 	left := h.left(t)
-	gauges, age := len(h.Gauges), true
-	right := h.right(t, gauges, age)
-	for SpanWidth(left)+SpanWidth(right) > w && (gauges > 0 || age) {
-		if gauges > 0 {
-			gauges--
-		} else {
-			age = false
+	var right []Span
+	for drop := range 4 {
+		right = h.right(t, drop)
+		need := SpanWidth(left)
+		if drop > 1 {
+			need = min(need, leftLeast)
 		}
-		right = h.right(t, gauges, age)
+		if need+SpanWidth(right) <= w {
+			break
+		}
 	}
 	g := t.Glyph
 	if room := w - SpanWidth(left) - SpanWidth(right) - 3; h.URI != "" && room >= 8 {
@@ -79,11 +85,17 @@ func (h Header) moment(g theme.Glyphs) string {
 	return s + " "
 }
 
-// right is how it is.
-func (h Header) right(t *theme.Theme, gauges int, age bool) []Span {
+// right is how it is; drop 1 shortens the gauges, 2 takes the age away, 3 the
+// gauges.
+func (h Header) right(t *theme.Theme, drop int) []Span {
 	var right []Span
-	for _, c := range h.Gauges[:gauges] {
-		right = append(right, S("  "), c)
+	for _, c := range h.Gauges {
+		switch drop {
+		case 0:
+			right = append(right, S("  "), c.Long)
+		case 1, 2:
+			right = append(right, S("  "), c.Short)
+		}
 	}
 	if h.Worst.Text != "" {
 		right = append(right, S("  "), h.Worst)
@@ -97,7 +109,7 @@ func (h Header) right(t *theme.Theme, gauges int, age bool) []Span {
 	if h.Follow != "" {
 		right = append(right, R(theme.Accent, "  follow "+h.Follow))
 	}
-	if h.Age != "" && age {
+	if h.Age != "" && drop < 2 {
 		right = append(right, R(theme.Muted, "  "+h.Age))
 	}
 	return append(right, S(" "))
@@ -109,16 +121,22 @@ type Meter struct {
 	Bytes                        int64
 	Hops, InFlight               int
 	Failed, Retries              int64
+	P95                          string // "" = not known
+	Spark                        string // requests of the newest operations, the last one at the right
+	Was                          string // "was 31": what the same cost before
+	Over                         string // "over budget by 4"; "" = it is not
+	Masked                       bool   // nothing that is measured is drawn
 	Scope                        string
 }
 
 // Render draws the status line. Counts of writes that are not zero are shown
-// as the defect they are on a screen that only reads. When it gets tight,
-// bytes and then hops give way: what is in flight and what failed does not.
+// as the defect they are on a screen that only reads. When it gets tight the
+// sparkline goes first, then what it cost before, the latency, the bytes and
+// the hops: what is in flight and what failed does not.
 func (m Meter) Render(t *theme.Theme, w int) string {
 	right := []Span{S(" "), R(theme.Muted, m.Scope), S(" ")}
 	var left []Span
-	for _, drop := range []int{0, 1, 2} {
+	for drop := range 6 {
 		left = m.left(t, drop)
 		if SpanWidth(left)+SpanWidth(right) <= w {
 			break
@@ -129,6 +147,42 @@ func (m Meter) Render(t *theme.Theme, w int) string {
 
 func (m Meter) left(t *theme.Theme, drop int) []Span {
 	dot := R(theme.Muted, " "+t.Glyph.Dot+" ")
+	spans := m.counts(t)
+	add := func(until int, s ...Span) {
+		if drop < until {
+			spans = append(append(spans, dot), s...)
+		}
+	}
+	add(4, S(Bytes(m.Bytes)))
+	if !m.Masked {
+		add(5, R(theme.Muted, "hops "), S(Count(m.Hops)))
+	}
+	if m.InFlight > 0 {
+		add(9, R(theme.Accent, Count(m.InFlight)+" in flight"))
+	}
+	if m.Retries > 0 {
+		add(9, R(theme.Warn, Plural(m.Retries, "retry", "retries")))
+	}
+	if m.Failed > 0 {
+		add(9, R(theme.Bad, t.Glyph.Bad+" "+Count(m.Failed)+" failed"))
+	}
+	if m.Over != "" {
+		add(9, R(theme.Warn, t.Glyph.Warn+" "+m.Over))
+	}
+	if m.P95 != "" && !m.Masked {
+		add(3, R(theme.Muted, "p95 "), S(m.P95))
+	}
+	if m.Was != "" {
+		add(2, R(theme.Muted, m.Was))
+	}
+	if m.Spark != "" && !m.Masked {
+		add(1, R(theme.Accent, m.Spark))
+	}
+	return spans
+}
+
+// counts are the requests by operation.
+func (m Meter) counts(t *theme.Theme) []Span {
 	spans := []Span{S(" ")}
 	for i, c := range []struct {
 		name  string
@@ -138,29 +192,38 @@ func (m Meter) left(t *theme.Theme, drop int) []Span {
 		if i > 0 {
 			spans = append(spans, S(" "))
 		}
-		role := theme.Text
-		if c.write && c.n > 0 {
-			role = theme.Write
+		switch {
+		case c.write && c.n > 0:
+			spans = append(spans, R(theme.Write, t.Glyph.Bad+" "+c.name+" "+Count(c.n)))
+		case m.Over != "":
+			spans = append(spans, R(theme.Muted, c.name+" "), R(theme.Warn, Count(c.n)))
+		default:
+			spans = append(spans, R(theme.Muted, c.name+" "), S(Count(c.n)))
 		}
-		spans = append(spans, R(theme.Muted, c.name+" "), R(role, Count(c.n)))
-	}
-	if drop < 1 {
-		spans = append(spans, dot, S(Bytes(m.Bytes)))
-	}
-	if drop < 2 {
-		spans = append(spans, dot, R(theme.Muted, "hops "), S(Count(m.Hops)))
-	}
-	if m.InFlight > 0 {
-		spans = append(spans, dot, R(theme.Accent, Count(m.InFlight)+" in flight"))
-	}
-	if m.Retries > 0 {
-		spans = append(spans, dot, R(theme.Warn, Plural(m.Retries, "retry", "retries")))
-	}
-	if m.Failed > 0 {
-		spans = append(spans, dot, R(theme.Bad, Count(m.Failed)+" failed"))
 	}
 	return spans
 }
+
+// Heights draws numbers as columns of eighths of a cell, one cell each,
+// against the greatest of them.
+func Heights(g theme.Glyphs, values []int64) string {
+	most := int64(1)
+	for _, v := range values {
+		most = max(most, v)
+	}
+	s := ""
+	for _, v := range values {
+		i := 0
+		if v > 0 {
+			i = min(7, int(float64(v)/float64(most)*7+0.5))
+		}
+		s += g.EighthsUp[i]
+	}
+	return s
+}
+
+// Watched is a number that is watched, in a long form and a short one.
+type Watched struct{ Long, Short Span }
 
 // Hint is one entry of the key line.
 type Hint struct {
