@@ -9,6 +9,7 @@ import (
 // kept of a graph:
 //
 //	overview branches commits tables versions operations
+//	operations/ledger     what operations cost before
 //	node:Port                 a table: its first tab
 //	node:Port/TAB             schema, fragments, versions, indexes or rows
 //	node:Port/rows/ID         one entity with its edges; / in the ID stays as it is
@@ -28,6 +29,9 @@ func At(place string) (Screen, error) {
 		return NewTables(), nil
 	case "versions":
 		return NewVersions(manifestTable), nil
+	case "operations", "operations/ledger":
+		_, tab, _ := strings.Cut(place, "/")
+		return NewOperations().Show(tab), nil
 	}
 	table, rest, _ := strings.Cut(place, "/")
 	switch {

@@ -49,12 +49,14 @@ func (r *Record) Trace() (cost.Trace, bool) {
 	return r.Meter.Trace(), true
 }
 
-// Answer notes that one of the questions was answered, or failed.
-func (r *Record) Answer(err error, now time.Time) {
+// Answer notes that one of the questions of an operation was answered, or
+// failed.
+func (rs *Records) Answer(r *Record, err error, now time.Time) {
 	if err != nil && r.Err == nil {
 		r.Err = err
 	}
 	if r.Open--; r.Open == 0 && r.Running() {
+		rs.changes++
 		r.Ended = now
 		if r.Meter != nil {
 			r.final = r.Meter.Sample()
@@ -71,13 +73,15 @@ const (
 // Records are the newest operations of this session. A nil *Records holds
 // none.
 type Records struct {
-	seq uint64
-	all []*Record // oldest first
+	seq     uint64
+	changes uint64    // counts what began and what ended
+	all     []*Record // oldest first
 }
 
 // Begin adds an operation of n questions.
 func (rs *Records) Begin(r Record, n int) *Record {
 	rs.seq++
+	rs.changes++
 	r.Seq, r.Open = rs.seq, n
 	if len(rs.all) == recordsKept {
 		rs.all = slices.Delete(rs.all, 0, 1)
