@@ -48,6 +48,7 @@ var flagTable = map[string]flagSpec{
 	"offset":      {kind: kindUint, usage: "begin after N", try: "1"},
 	"length":      {kind: kindUint, usage: "bytes to print", try: "4"},
 	"type":        {kind: kindStrings, usage: "only this type; may be repeated", try: "Port"},
+	"table":       {kind: kindStrings, usage: "only this table, as in node:Port; may be repeated or joined by commas", try: "node:Port"},
 	"jsonl":       {kind: kindBool, usage: "what export does anyway; deprecated"},
 	"where":       {kind: kindString, usage: "only rows for which this holds, as in 'tonnage > 9'"},
 	"sort":        {kind: kindString, usage: "order rows by this column, null last", try: "id"},

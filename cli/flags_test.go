@@ -16,7 +16,7 @@ import (
 // samples are positionals with which each verb does its work on the embedded
 // graph, the address excepted.
 var samples = map[string][]string{
-	"info": {}, "snapshot": {}, "branch list": {}, "commit list": {}, "commit show": {demoCommit}, "log": {}, "schema show": {},
+	"info": {}, "snapshot": {}, "branch list": {}, "commit list": {}, "commit show": {demoCommit}, "log": {}, "diff": {demoCommit, "main"}, "schema show": {},
 	"versions": {"node:Port"}, "fragments": {"node:Port"}, "holds": {"node:Port", "2"},
 	"rows": {"Port"}, "find": {"NLRTM"}, "neighbors": {"Port", "NLRTM"}, "export": {},
 	"blob get": {"node", "Inspection", demoBlob, "photo"}, "blob stat": {"node", "Inspection", demoBlob, "photo"},

@@ -60,7 +60,7 @@ var families = []struct{ name, short, group string }{
 // verbs lists every verb, in the order of help.
 func verbs() []*verb {
 	return []*verb{
-		infoVerb(), snapshotVerb(), branchListVerb(), commitListVerb(), commitShowVerb(), logVerb(), schemaShowVerb(),
+		infoVerb(), snapshotVerb(), branchListVerb(), commitListVerb(), commitShowVerb(), logVerb(), diffVerb(), schemaShowVerb(),
 		versionsVerb(), fragmentsVerb(), holdsVerb(),
 		rowsVerb(), findVerb(), neighborsVerb(), exportVerb(), blobGetVerb(), blobStatVerb(),
 		verifyVerb(), opsVerb(),

@@ -33,6 +33,9 @@
 //	Versions                      the chain's LIST pages; with Details the manifests of the window;
 //	                              with Holders the states of all branches
 //	Rows                          4 + F, and the files that the window touches
+//	Diff                          3 + F, and F of the older point that are no longer there; 2 for each table
+//	                              that moved, and files of fragments that are not the same in both versions
+//	DiffVersions                  4 + F, and such files; of `__manifest` 4
 //
 // Nothing above Rows reads row data of node and edge tables. golden/trace has
 // every request of every question on one real graph.
@@ -55,6 +58,6 @@
 // # Memory
 //
 // Rows stream in batches. Export holds one table of up to 64 MiB, or the ids of
-// a larger one (see Export). Find, Neighbors and blobs scan id columns. Verify
+// a larger one (see Export), Diff ids and hashes of rows (see Diff). Find, Neighbors and blobs scan id columns. Verify
 // with Deep holds the ids of all node tables.
 package engine

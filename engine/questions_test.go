@@ -114,6 +114,12 @@ func questions(g *engine.Graph) map[string]func(context.Context) (any, error) {
 		"blob stat": func(ctx context.Context) (any, error) { return g.BlobStat(ctx, "node", "Inspection", "x", "photo", at) },
 		"entity":    func(ctx context.Context) (any, error) { return g.Entity(ctx, "node:Port", "NLRTM", at) },
 		"object":    func(ctx context.Context) (any, error) { return g.Object(ctx, "_schema.pg", 100) },
+		"diff": func(ctx context.Context) (any, error) {
+			return g.Diff(ctx, engine.At{Version: 13}, at, engine.DiffOptions{})
+		},
+		"diff versions": func(ctx context.Context) (any, error) {
+			return g.DiffVersions(ctx, "Port", "", 8, 11, engine.DiffOptions{})
+		},
 		"export": func(ctx context.Context) (any, error) {
 			var b strings.Builder
 			_, err := g.Export(ctx, &b, at, nil)
