@@ -17,6 +17,7 @@ const (
 	PrevCol   ID = "previous-column"
 	NextCol   ID = "next-column"
 	Decode    ID = "decode"
+	Layouts   ID = "layouts"
 	Raw       ID = "raw-object"
 	OpenEdge  ID = "open-edge"
 	FirstLine ID = "first-parent"
@@ -86,6 +87,8 @@ var Table = []Action{
 		Enabled: func(c Context) string { return unless(c.Destination || c.Travelling, "nothing to travel to") }},
 	{ID: Decode, Title: "all operations", Help: "read every manifest: operation, rows and fragments of each version", Scopes: []string{OnVersions}, Keys: []string{"a"}, Footer: 5,
 		Enabled: func(c Context) string { return unless(c.Truncated, "nothing left to read") }},
+	{ID: Layouts, Title: "layouts", Help: "read how every table lies on disk, one manifest each", Scopes: []string{OnTables}, Keys: []string{"a"}, Footer: 5,
+		Enabled: func(c Context) string { return unless(c.Truncated, "nothing to read") }},
 	{ID: Address, Title: "other address", Help: "type the address of a graph", Scopes: []string{OnPicker}, Keys: []string{"a"}, Footer: 2},
 	{ID: Flip, Title: "detail", Help: "go between list and detail", Scopes: []string{Lists}, Keys: []string{"tab"}, Footer: 3,
 		Enabled: func(c Context) string { return unless(c.Detail, "no detail") }},
@@ -98,8 +101,8 @@ var Table = []Action{
 	{ID: NextCol, Title: "columns", Help: "columns to the right", Scopes: []string{OnRows}, Keys: []string{">", "shift+right"}, Pair: PrevCol, Footer: 5,
 		Enabled: func(c Context) string { return unless(c.Columns, "no columns") }},
 
-	{ID: Raw, Title: "raw", Help: "the object itself: key, size, first bytes", Scopes: []string{OnVersions}, Keys: []string{"x"},
-		Enabled: func(c Context) string { return unless(c.Items > 0, "no version") }},
+	{ID: Raw, Title: "raw", Help: "the object itself: key, size, first bytes", Scopes: []string{OnVersions, OnFinding}, Keys: []string{"x"},
+		Enabled: func(c Context) string { return unless(c.Items > 0, "no object") }},
 	{ID: OpenEdge, Title: "the edge", Help: "open the edge itself, not what it leads to", Scopes: []string{OnEntity}, Keys: []string{"x"}, Footer: 5,
 		Enabled: func(c Context) string { return unless(c.Openable, "no edge is selected") }},
 	{ID: FirstLine, Title: "first parents", Help: "only the line of first parents, and back to all", Scopes: []string{OnCommits}, Keys: []string{"f"},

@@ -94,8 +94,8 @@ func (d *Doc) Window(h int, top *int) []string {
 	return Fit(out, d.w, h)
 }
 
-// Theme is the theme that the page is painted in.
-func (d *Doc) Theme() *theme.Theme { return d.t }
-
 // Width is the number of cells of a line.
 func (d *Doc) Width() int { return d.w }
+
+// Theme is the theme that the page is painted in.
+func (d *Doc) Theme() *theme.Theme { return d.t }

@@ -2,7 +2,8 @@ package screen
 
 import (
 	"context"
-	"strings"
+	"strconv"
+	"time"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
@@ -15,19 +16,29 @@ import (
 // each version. The chain comes from a listing; what each version did is in
 // its manifest, one request each, and is read for the newest ones only.
 type chain struct {
-	split
-	table string
-	list  Load[*engine.Versions] // all versions, without their manifests
-	read  Load[*engine.Versions] // the newest ones, with
-	limit int                    // how many are read; 0 = all
+	browse
+	table  string
+	all    Load[*engine.Versions] // all versions, without their manifests
+	read   Load[*engine.Versions] // the newest ones, with
+	limit  int                    // how many are read; 0 = all
+	joined *joined
+	made   *published
+}
+
+// joined is the chain with what was read of each version, and what it was made
+// from.
+type joined struct {
+	all, read *engine.Versions
+	rows      []engine.Version
 }
 
 // firstManifests is how many manifests are read without being asked to.
 const firstManifests = 24
 
 func newChain(table string) *chain {
-	c := &chain{table: table, limit: firstManifests, split: split{share: 56}}
-	c.list.name, c.read.name = "versions", "operations"
+	c := &chain{table: table, limit: firstManifests}
+	c.browse = newBrowse(56, c.listing)
+	c.all.name, c.read.name = "versions", "operations"
 	return c
 }
 
@@ -37,20 +48,20 @@ func (c *chain) scope() string { return action.OnVersions }
 
 func (c *chain) start(e *Env) []Request {
 	var out []Request
-	if c.list.wanted() {
+	if c.all.wanted() {
 		out = append(out, c.askList(e))
 	}
 	if c.read.wanted() {
 		out = append(out, c.askRead(e))
 	}
-	return out
+	return append(out, c.need(e)...)
 }
 
 func (c *chain) reload(e *Env) []Request { return []Request{c.askList(e), c.askRead(e)} }
 
 func (c *chain) askList(e *Env) Request {
 	branch := e.Branch()
-	return c.list.ask(e, func(ctx context.Context, ws workspace.Workspace) (*engine.Versions, error) {
+	return c.all.ask(e, func(ctx context.Context, ws workspace.Workspace) (*engine.Versions, error) {
 		return ws.Versions(ctx, c.table, branch, engine.VersionsOptions{Holders: true})
 	})
 }
@@ -62,11 +73,11 @@ func (c *chain) askRead(e *Env) Request {
 	})
 }
 
-func (c *chain) panes() []Pane { return []Pane{&c.list, &c.read} }
+func (c *chain) panes() []Pane { return []Pane{&c.all, &c.read} }
 
 // unread is the number of versions whose manifest was not read.
 func (c *chain) unread() int {
-	v, ok := c.list.Get()
+	v, ok := c.all.Get()
 	r, read := c.read.Get()
 	if !ok || !read {
 		return 0
@@ -74,73 +85,224 @@ func (c *chain) unread() int {
 	return max(0, len(v.Versions)-len(r.Versions))
 }
 
-func (c *chain) context(*Env) action.Context {
-	v, ok := c.list.Get()
+func (c *chain) listing(e *Env) listing {
+	v, ok := c.all.Get()
 	if !ok {
-		return action.Context{}
+		return listing{}
 	}
-	n := len(v.Versions)
-	return action.Context{Items: n, Openable: n > 0, Detail: n > 0, Truncated: c.unread() > 0 && !c.read.Busy()}
+	rows := c.merged(v)
+	g := e.Theme.Glyph
+	return listing{
+		n: len(rows), of: c.joined, what: fileName(c.table) + "-versions",
+		key:    func(i int) string { return part.Count(rows[i].Version) },
+		record: func(i int) any { return rows[i] },
+		facets: []facet{
+			countFacet("version", func(i int) uint64 { return rows[i].Version }),
+			ageFacet(e.Now, func(i int) time.Time { return rows[i].CreatedAt }),
+			textFacet("operation", func(i int) string { return rows[i].Operation + rows[i].Problem }),
+			optFacet("rows", func(i int) (float64, bool) { return deref(rows[i].Rows) }),
+			optFacet("change", func(i int) (float64, bool) { return rowChange(rows, i) }),
+			optFacet("fragments", func(i int) (float64, bool) { return deref(rows[i].Fragments) }),
+			countFacet("manifest", func(i int) int64 { return rows[i].ManifestBytes }),
+			optFacet("data", func(i int) (float64, bool) { return deref(rows[i].DataBytes) }),
+			optFacet("added", func(i int) (float64, bool) { return deref(rows[i].AddedBytes) }),
+			textFacet("held", func(i int) string { return heldText(rows[i].HeldBy) }),
+			textFacet("state", func(i int) string { return gutter(g, v, rows[i].Version).Text }),
+		},
+	}
 }
 
-func (c *chain) do(e *Env, id action.ID) Effect {
-	v, ok := c.list.Get()
-	switch {
-	case !ok:
-	case id == action.Decode:
-		if n := c.unread(); n > 0 && !c.read.Busy() {
-			c.limit = 0
-			return Effect{Ask: []Request{c.askRead(e)}, Note: "reading " + part.Plural(n, "more manifest", "more manifests")}
-		}
-	case id == action.Flip || id == action.Open:
-		c.onRight = !c.onRight && len(v.Versions) > 0
-	default:
-		if c.move(id, len(v.Versions)) && c.split.list.Sel < len(v.Versions) {
-			c.split.list.Remember(part.Count(v.Versions[c.split.list.Sel].Version))
+// fileName makes a name of a file of the name of a table.
+func fileName(table string) string {
+	out := []rune(table)
+	for i, r := range out {
+		if r == ':' || r == '/' || r == '\\' || r < ' ' {
+			out[i] = '-'
 		}
 	}
-	return Effect{}
+	return string(out)
 }
 
 // merged is the chain with what was read of each version. Both answers may be
 // of different moments, so a version is matched by its number and its object.
 func (c *chain) merged(v *engine.Versions) []engine.Version {
-	out := append([]engine.Version(nil), v.Versions...)
 	r, ok := c.read.Get()
+	if j := c.joined; j != nil && j.all == v && j.read == r {
+		return j.rows
+	}
+	rows := append([]engine.Version(nil), v.Versions...)
+	c.joined = &joined{v, r, rows}
 	if !ok {
-		return out
+		return rows
 	}
-	known := make(map[string]engine.Version, len(r.Versions))
-	for _, x := range r.Versions {
-		known[x.Key] = x
+	known := make(map[string]int, len(r.Versions))
+	for i := range r.Versions {
+		known[r.Versions[i].Key] = i
 	}
-	for i := range out {
-		if x, ok := known[out[i].Key]; ok {
-			x.HeldBy = out[i].HeldBy
-			out[i] = x
+	for i := range rows {
+		if at, ok := known[rows[i].Key]; ok {
+			held := rows[i].HeldBy
+			rows[i] = r.Versions[at]
+			rows[i].HeldBy = held
 		}
 	}
+	return rows
+}
+
+func (c *chain) context(e *Env) action.Context {
+	out := c.browse.context(e)
+	out.Truncated = c.unread() > 0 && !c.read.Busy()
 	return out
 }
 
-func (c *chain) render(e *Env, a Area) []string {
-	v, ok := c.list.Get()
+// version is the one that is selected.
+func (c *chain) version(e *Env) (*engine.Versions, *engine.Version) {
+	v, ok := c.all.Get()
+	i, some := c.selected(e)
+	if !ok || !some {
+		return v, nil
+	}
+	return v, &c.merged(v)[i]
+}
+
+func (c *chain) do(e *Env, id action.ID) Effect {
+	_, x := c.version(e)
+	switch id {
+	case action.Decode:
+		if n := c.unread(); n > 0 && !c.read.Busy() {
+			c.limit = 0
+			return Effect{Ask: []Request{c.askRead(e)}, Note: "reading " + part.Plural(n, "more manifest", "more manifests")}
+		}
+	case action.Raw:
+		if x != nil {
+			return Effect{Push: NewObject(x.Key)}
+		}
+	case action.Flip, action.Open:
+		c.flip(e)
+	default:
+		c.move(e, id)
+	}
+	return Effect{}
+}
+
+// own says that the chain is that of the graph's own table: a version of it is
+// a point of the graph.
+func (c *chain) own() bool { return c.table == manifestTable }
+
+// ownAt is a version of `__manifest` as a point of the graph.
+func ownAt(e *Env, version uint64) engine.At { return engine.At{Branch: e.At.Branch, Version: version} }
+
+// Destination implements Traveller: a version of the graph's own table, or the
+// graph version that published a version of another one, where the commits
+// that are known say it.
+func (c *chain) Destination(e *Env) (engine.At, string, bool) {
+	_, x := c.version(e)
+	if x == nil {
+		return engine.At{}, "", false
+	}
+	if c.own() {
+		return ownAt(e, x.Version), "v" + part.Count(x.Version) + " of the graph", true
+	}
+	en := c.publisher(e, x.Version)
+	if en == nil {
+		return engine.At{}, "", false
+	}
+	return point(en), "commit " + part.Short(en.ID, e.Theme.Glyph) + ", which published v" + part.Count(x.Version) + " of " + part.Clean(c.table, e.Theme.Glyph), true
+}
+
+// published is which commit published which version of the table.
+type published struct {
+	of     *History
+	branch string
+	by     map[uint64]int
+}
+
+const commitsLooked = 100_000 // newest commits that are looked at for a publisher
+
+// publisher is the commit of the branch that published a version; nil when
+// none is known.
+func (c *chain) publisher(e *Env, version uint64) *engine.LogEntry {
+	h, ok := e.Data.History.Get()
 	if !ok {
-		out := append([]string{title(e, a.W, c.what(e), "", &c.list)}, absent(e, &c.list, a.W, a.H-1)...)
+		return nil
+	}
+	if p := c.made; p == nil || p.of != h || p.branch != e.Branch() {
+		c.made = &published{of: h, branch: e.Branch(), by: map[uint64]int{}}
+		for i := range min(len(h.Entries), commitsLooked) {
+			en := &h.Entries[i]
+			if en.BranchName() != e.Branch() {
+				continue
+			}
+			for _, ch := range en.Changed {
+				if ch.Table == c.table && ch.ToVersion > 0 {
+					c.made.by[ch.ToVersion] = i
+				}
+			}
+		}
+	}
+	if i, ok := c.made.by[version]; ok {
+		return &h.Entries[i]
+	}
+	return nil
+}
+
+// Pin implements Pinner.
+func (c *chain) Pin(e *Env) *Pin {
+	_, x := c.version(e)
+	switch {
+	case x == nil:
+		return nil
+	case c.own():
+		return &Pin{Kind: PinPoint, Label: "version " + part.Count(x.Version) + " of the graph", At: ownAt(e, x.Version)}
+	}
+	return &Pin{Kind: PinVersion, Label: c.table + " v" + part.Count(x.Version), Table: c.table, Branch: e.Branch(), Version: x.Version}
+}
+
+// Copies implements Copier.
+func (c *chain) Copies(e *Env) []Copy {
+	_, x := c.version(e)
+	if x == nil {
+		return nil
+	}
+	n := strconv.FormatUint(x.Version, 10)
+	args := []string{"versions", e.Address}
+	if !c.own() {
+		args = append(args, c.table)
+	}
+	if e.Branch() != "main" {
+		args = append(args, "--branch", e.Branch())
+	}
+	out := []Copy{{"version", n}, {"object key", x.Key}}
+	if x.Transaction != "" {
+		out = append(out, Copy{"transaction", x.Transaction})
+	}
+	out = append(out, Copy{"command that lists the versions", commandLine(args...)})
+	holds := []string{"holds", e.Address, c.table, n}
+	if e.Branch() != "main" {
+		holds = append(holds, "--branch", e.Branch())
+	}
+	out = append(out, Copy{"command that says what holds it", commandLine(holds...)})
+	return append(out, jsonCopy("version as JSON", x)...)
+}
+
+func (c *chain) render(e *Env, a Area) []string {
+	v, ok := c.all.Get()
+	if !ok {
+		out := append([]string{title(e, a.W, c.what(e), "", &c.all)}, absent(e, &c.all, a.W, a.H-1)...)
 		return part.Fit(out, a.W, a.H)
 	}
+	l := c.listing(e)
+	n := c.settle(l)
 	rows := c.merged(v)
-	key := func(i int) string { return part.Count(rows[i].Version) }
-	c.split.list.Settle(len(rows), key)
 	shown := ""
-	if len(rows) > 0 {
-		shown = key(c.split.list.Sel)
+	if n > 0 {
+		shown = l.key(c.lens.item(c.list.Sel))
 	}
-	list := func(w, h int, focused bool) []string { return c.renderList(e, v, rows, w, h, focused) }
+	list := func(w, h int, focused bool) []string { return c.renderList(e, v, l, n, w, h, focused) }
 	detail := func(w int) *part.Doc {
 		d := part.NewDoc(e.Theme, w)
-		if len(rows) > 0 {
-			c.versionDoc(d, v, rows, c.split.list.Sel)
+		if n > 0 {
+			c.versionDoc(e, d, v, rows, c.lens.item(c.list.Sel))
 		}
 		if len(v.Findings) > 0 {
 			d.Head("findings on this chain")
@@ -156,203 +318,104 @@ func (c *chain) render(e *Env, a Area) []string {
 
 func (c *chain) what(e *Env) string { return "versions of " + part.Clean(c.table, e.Theme.Glyph) }
 
-func (c *chain) renderList(e *Env, v *engine.Versions, rows []engine.Version, w, h int, focused bool) []string {
+func (c *chain) renderList(e *Env, v *engine.Versions, l listing, n, w, h int, focused bool) []string {
 	t := e.Theme
-	dot := " " + t.Glyph.Dot + " "
-	count := part.Count(v.Count)
-	if v.Count > len(rows) {
-		count = "newest " + part.Count(len(rows)) + " of " + count
-	}
-	if worst := WorstFinding(t, v.Findings); worst.Text != "" {
-		count += dot + worst.Text
-	}
-	facts := count + dot + part.Plural(v.ListPages, "LIST page", "LIST pages") + dot + part.Bytes(v.Bytes)
-	var state Pane = &c.list
-	if c.read.Busy() && !c.list.Busy() {
+	var state Pane = &c.all
+	if c.read.Busy() && !c.all.Busy() {
 		state = &c.read
 	}
-	out := []string{title(e, w, c.what(e), facts, state)}
-	for _, p := range []Pane{&c.list, &c.read} {
+	out := []string{title(e, w, c.what(e), c.chainFacts(e, v, l, n), state)}
+	for _, p := range []Pane{&c.all, &c.read} {
 		if p.Problem() != nil {
 			out = append(out, problem(e, p, w, 0)...)
 		}
 	}
-	if len(rows) == 0 {
+	switch {
+	case l.n == 0:
 		return part.Fit(append(out, part.Line(t, w, part.S("  "), part.R(theme.Muted, "no version on this branch"))), w, h)
+	case n == 0:
+		return part.Fit(append(out, c.noMatch(e, w)), w, h)
 	}
 	note := ""
 	if n := c.unread(); n > 0 {
-		note = " " + t.Glyph.Folded + " what the oldest " + part.Count(n) + " did was not read" + dot + "d reads it, " + part.Plural(n, "request", "requests")
+		note = " " + t.Glyph.Folded + " what the oldest " + part.Count(n) + " did was not read " + t.Glyph.Dot + " " + e.Key(action.Decode) + " reads it, " + part.Plural(n, "request", "requests")
 	}
 	rest := h - len(out)
 	if note != "" && rest > 4 {
 		rest--
 	}
-	out = append(out, c.grid(e, v, rows).Render(t, w, max(0, rest), &c.split.list, focused)...)
+	out = append(out, c.grid(e, v, c.merged(v), n).Render(t, w, max(0, rest), &c.list, focused)...)
 	if note != "" && len(out) < h {
 		out = append(out, part.Line(t, w, part.R(theme.Muted, note)))
 	}
 	return part.Fit(out, w, h)
 }
 
-func (c *chain) grid(e *Env, v *engine.Versions, rows []engine.Version) part.Table {
+// chainFacts says how long the chain is, and what opening it costs.
+func (c *chain) chainFacts(e *Env, v *engine.Versions, l listing, n int) string {
+	dot := " " + e.Theme.Glyph.Dot + " "
+	count := part.Count(v.Count)
+	if v.Count > l.n {
+		count = "newest " + part.Count(l.n) + " of " + count
+	}
+	if worst := WorstFinding(e.Theme, v.Findings); worst.Text != "" {
+		count += dot + worst.Text
+	}
+	s := count + dot + part.Plural(v.ListPages, "LIST page", "LIST pages") + dot + part.Bytes(v.Bytes)
+	if l.n > 0 {
+		if oldest := c.merged(v)[l.n-1].CreatedAt; !oldest.IsZero() {
+			s += dot + "oldest " + part.Ago(e.Now, oldest)
+		}
+	}
+	return c.facts(e, l, n, s)
+}
+
+func (c *chain) grid(e *Env, v *engine.Versions, rows []engine.Version, n int) part.Table {
 	g := e.Theme.Glyph
+	all := !incomplete(c.all.Problem())
 	return part.Table{
 		Columns: []part.Column{
 			{Title: ""},
-			{Title: "version", Right: true}, {Title: "age", Right: true, Drop: 4}, {Title: "operation", Min: 10, Max: 18, Drop: 1},
+			{Title: "version", Right: true}, {Title: ""}, {Title: "age", Right: true, Drop: 4}, {Title: "operation", Min: 10, Max: 18, Drop: 1},
 			{Title: "rows", Right: true, Drop: 3}, {Title: "change", Right: true, Drop: 6}, {Title: "fragments", Right: true, Drop: 7}, {Title: "manifest", Right: true, Drop: 5},
+			{Title: "data", Right: true, Drop: 8}, {Title: "added", Right: true, Drop: 9},
 			{Title: "held by", Min: 14, Drop: 2},
 		},
-		N: len(rows), Heading: true,
-		Row: func(i int) []part.Span {
-			r := rows[i]
+		N: n, Heading: true,
+		Row: func(p int) []part.Span {
+			i := c.lens.item(p)
+			r := &rows[i]
 			return []part.Span{
-				c.gutter(e, v, r), part.S(part.Count(r.Version)), part.R(theme.Muted, part.Ago(e.Now, r.CreatedAt)), operation(e, r),
-				rowsCell(r), changeCell(rows, i), fragmentsCell(e, rows, i), part.R(theme.Muted, part.Bytes(r.ManifestBytes)), heldCell(r.HeldBy, !incomplete(c.list.Problem()), g),
+				gutter(g, v, r.Version), part.S(part.Count(r.Version)), part.R(theme.Accent, c.marked(e, r.Version)),
+				part.R(theme.Muted, part.Ago(e.Now, r.CreatedAt)), operation(e, r),
+				rowsCell(r), changeCell(rows, i), fragmentsCell(e, rows, i), part.R(theme.Muted, part.Bytes(r.ManifestBytes)),
+				bytesCell(r.DataBytes), bytesCell(r.AddedBytes), heldCell(r.HeldBy, all, g),
 			}
 		},
 	}
 }
 
-// gutter marks the head of the chain and what the graph publishes; when they
-// differ, what lies between is drift.
-func (c *chain) gutter(e *Env, v *engine.Versions, r engine.Version) part.Span {
-	switch {
-	case r.Version == v.Head && (r.Version == v.Published || v.Published == 0):
-		return part.R(theme.OK, "HP")
-	case r.Version == v.Head:
-		return part.R(theme.Warn, "H")
-	case r.Version == v.Published:
-		return part.R(theme.OK, "P")
-	case v.Published > 0 && r.Version > v.Published:
-		return part.R(theme.Warn, e.Theme.Glyph.V)
-	}
-	return part.S("")
-}
-
-func operation(e *Env, r engine.Version) part.Span {
-	switch {
-	case r.Problem != "":
-		return part.R(theme.Bad, e.Theme.Glyph.Bad+" unreadable")
-	case r.Operation == "":
-		return part.R(theme.Muted, "not read")
-	}
-	return part.S(part.Clean(r.Operation, e.Theme.Glyph))
-}
-
-func rowsCell(r engine.Version) part.Span {
-	if r.Rows == nil {
-		return part.R(theme.Muted, "-")
-	}
-	return part.S(part.Count(*r.Rows))
-}
-
-// changeCell is the change of rows against the version before, when both are
-// known.
-func changeCell(rows []engine.Version, i int) part.Span {
-	if i+1 >= len(rows) || rows[i].Rows == nil || rows[i+1].Rows == nil {
-		return part.R(theme.Muted, "")
-	}
-	d := int64(*rows[i].Rows) - int64(*rows[i+1].Rows)
-	if d == 0 {
-		return part.R(theme.Muted, "-")
-	}
-	return part.S(signed(d))
-}
-
-func fragmentsCell(e *Env, rows []engine.Version, i int) part.Span {
-	r := rows[i]
-	if r.Fragments == nil {
-		return part.R(theme.Muted, "-")
-	}
-	s := part.Count(*r.Fragments)
-	if i+1 < len(rows) && rows[i+1].Fragments != nil && *rows[i+1].Fragments != *r.Fragments {
-		s = part.Count(*rows[i+1].Fragments) + e.Theme.Glyph.Arrow + s
-	}
-	return part.S(s)
-}
-
-// holderWord says in words why a version must stay.
-func holderWord(h engine.Holder) string {
-	switch h.Kind {
-	case "head":
-		return "head of " + branchOr(h.Name)
-	case "published":
-		return "published by " + branchOr(h.Name)
-	case "lazy_branch":
-		return "lazy branch " + h.Name
-	case "merge_base":
-		return "merge base of " + h.Name
-	case "recovery":
-		return "pending recovery " + h.Name
-	}
-	return strings.TrimSpace(strings.ReplaceAll(h.Kind, "_", " ") + " " + h.Name)
-}
-
-// heldCell says what holds a version; all says that every holder is known.
-func heldCell(held []engine.Holder, all bool, g theme.Glyphs) part.Span {
-	if len(held) == 0 && !all {
-		return part.R(theme.Warn, "unknown")
-	}
-	if len(held) == 0 {
-		return part.R(theme.Muted, "nothing")
-	}
-	s := holderWord(held[0])
-	if len(held) > 1 {
-		s += " +" + part.Count(len(held)-1)
-	}
-	return part.S(part.Clean(s, g))
-}
-
-func (c *chain) versionDoc(d *part.Doc, v *engine.Versions, rows []engine.Version, i int) {
-	r := rows[i]
-	d.Head("v" + part.Count(r.Version) + " of " + c.table)
-	switch {
-	case r.Version == v.Head && v.Published == 0:
-		d.Fact("state", "head: what the graph shows")
-	case r.Version == v.Head && r.Version == v.Published:
-		d.Fact("state", "head, and what the graph publishes")
-	case r.Version == v.Head:
-		d.FactRole("state", theme.Warn, "head, but the graph publishes v"+part.Count(v.Published)+": what lies between is drift")
-	case r.Version == v.Published:
-		d.Fact("state", "what the graph publishes")
-	case v.Published > 0 && r.Version > v.Published:
-		d.FactRole("state", theme.Warn, "newer than the published v"+part.Count(v.Published)+": drift")
-	}
-	if r.Problem != "" {
-		d.FactRole("problem", theme.Bad, r.Problem)
-	}
-	switch {
-	case len(r.HeldBy) > 0:
-	case incomplete(c.list.Problem()):
-		d.FactRole("held by", theme.Warn, "unknown: what may hold it cannot be read whole")
-	default:
-		d.Fact("held by", "nothing: a cleanup may remove it")
-	}
-	for n, h := range r.HeldBy {
-		name := "held by"
-		if n > 0 {
-			name = " "
+// marked says in a word that a version is the one that the screens show, or
+// that it was marked.
+func (c *chain) marked(e *Env, version uint64) string {
+	if c.own() {
+		s := marked(e, ownAt(e, version))
+		if snap, ok := e.Data.Snapshot.Get(); ok && s == "" && e.At.Commit != "" && snap.GraphManifestVersion == version {
+			s = "shown"
 		}
-		d.Fact(name, holderWord(h))
+		return s
 	}
-	d.Fact("written", part.When(r.CreatedAt))
-	if r.Operation != "" {
-		d.Fact("operation", r.Operation)
-	} else if r.Problem == "" {
-		d.FactRole("operation", theme.Muted, "its manifest was not read; d reads all")
+	if p := e.Pinned; p != nil && p.Kind == PinVersion && p.Table == c.table && branchOr(p.Branch) == e.Branch() && p.Version == version {
+		return "marked"
 	}
-	if r.Rows != nil {
-		d.Fact("rows", part.Count(*r.Rows))
+	snap, ok := e.Data.Snapshot.Get()
+	if !ok || !e.Travelling() {
+		return ""
 	}
-	if r.Fragments != nil {
-		d.Fact("fragments", part.Count(*r.Fragments))
+	for i := range snap.Datasets {
+		if d := &snap.Datasets[i]; d.Version == version && d.Table() == c.table {
+			return "shown"
+		}
 	}
-	d.Fact("manifest", part.Bytes(r.ManifestBytes))
-	d.Fact("object", r.Key)
-	d.Fact("transaction", r.Transaction)
-	d.Fact("writer", r.Writer)
-	d.Gap()
-	d.Text(theme.Muted, "oldest in the chain: v"+part.Count(v.Oldest))
+	return ""
 }

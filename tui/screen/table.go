@@ -1,6 +1,10 @@
 package screen
 
 import (
+	"encoding/json"
+	"slices"
+
+	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 )
@@ -19,17 +23,22 @@ type tab interface {
 	CloseDetail()
 }
 
-// Table shows one table: its fragments, versions and rows. A tab loads when it
-// is first looked at.
+// Table shows one table: its schema, fragments, versions, indexes and rows. A
+// tab loads when it is first looked at; what it offers beyond that is what the
+// screen offers.
 type Table struct {
 	table  string
 	tabs   []tab
 	active int
 }
 
-// NewTable makes the screen of a table, named node:T or edge:T.
+// NewTable makes the screen of a table, named node:T or edge:T. It opens on
+// the fragments, which cost one manifest.
 func NewTable(table string) *Table {
-	return &Table{table: table, tabs: []tab{newFragments(table), newChain(table), newRows(table)}}
+	data := &Load[*engine.Fragments]{name: "fragments"}
+	return &Table{table: table, active: 1, tabs: []tab{
+		newSchemaTab(table), newFragments(table, data), newChain(table), newIndexes(table, data), newRows(table),
+	}}
 }
 
 // Name implements Screen.
@@ -48,7 +57,12 @@ func (s *Table) Start(e *Env) []Request { return s.tabs[s.active].start(e) }
 func (s *Table) Reload(e *Env) []Request { return s.tabs[s.active].reload(e) }
 
 // Panes implements Screen.
-func (s *Table) Panes(*Env) []Pane { return s.tabs[s.active].panes() }
+func (s *Table) Panes(e *Env) []Pane {
+	if p, ok := s.tabs[s.active].(interface{ panesOf(*Env) []Pane }); ok {
+		return p.panesOf(e)
+	}
+	return s.tabs[s.active].panes()
+}
 
 // Context implements Screen.
 func (s *Table) Context(e *Env) action.Context {
@@ -67,13 +81,25 @@ func (s *Table) CloseDetail() { s.tabs[s.active].CloseDetail() }
 func (s *Table) Do(e *Env, id action.ID) Effect {
 	switch id {
 	case action.NextTab:
-		s.active = (s.active + 1) % len(s.tabs)
-		return Effect{Ask: s.Start(e)}
+		return s.turn(e, 1)
 	case action.PrevTab:
-		s.active = (s.active + len(s.tabs) - 1) % len(s.tabs)
-		return Effect{Ask: s.Start(e)}
+		return s.turn(e, -1)
 	}
 	return s.tabs[s.active].do(e, id)
+}
+
+// turn goes to another tab. What only the one before was waiting for is given
+// up, and asked again when one comes back.
+func (s *Table) turn(e *Env, d int) Effect {
+	before := s.Panes(e)
+	s.active = (s.active + len(s.tabs) + d) % len(s.tabs)
+	now := s.Panes(e)
+	for _, p := range before {
+		if p.Busy() && !slices.Contains(now, p) {
+			p.Abandon()
+		}
+	}
+	return Effect{Ask: s.Start(e)}
 }
 
 // Show makes a tab active by its label, before the first Start.
@@ -97,37 +123,137 @@ func (s *Table) Render(e *Env, a Area) []string {
 	return append(out, s.tabs[s.active].render(e, a)...)
 }
 
-// Versions shows the version chain of one table as a screen of its own.
-type Versions struct {
-	*chain
+// offer is what the active tab offers.
+func offer[T any](s *Table) (T, bool) {
+	t, ok := s.tabs[s.active].(T)
+	return t, ok
 }
 
-// NewVersions makes the screen for a table, `__manifest` included.
-func NewVersions(table string) *Versions { return &Versions{chain: newChain(table)} }
+// Filter implements Filterer.
+func (s *Table) Filter() string {
+	if t, ok := offer[Filterer](s); ok {
+		return t.Filter()
+	}
+	return ""
+}
 
-// Name implements Screen.
-func (s *Versions) Name() string { return action.OnVersions }
+// SetFilter implements Filterer.
+func (s *Table) SetFilter(e *Env, text string) Effect {
+	if t, ok := offer[Filterer](s); ok {
+		return t.SetFilter(e, text)
+	}
+	return Effect{Note: "there is nothing to filter here"}
+}
 
-// Title implements Screen.
-func (s *Versions) Title() string { return "versions of " + s.chain.table }
+// NextMatch implements Filterer.
+func (s *Table) NextMatch(e *Env, d int) Effect {
+	if t, ok := offer[Filterer](s); ok {
+		return t.NextMatch(e, d)
+	}
+	return Effect{}
+}
 
-// Place implements Screen.
-func (s *Versions) Place() string { return "versions" }
+// SortColumns implements Sorter.
+func (s *Table) SortColumns(e *Env) []string {
+	if t, ok := offer[Sorter](s); ok {
+		return t.SortColumns(e)
+	}
+	return nil
+}
 
-// Start implements Screen.
-func (s *Versions) Start(e *Env) []Request { return s.chain.start(e) }
+// Sorted implements Sorter.
+func (s *Table) Sorted() (column int, desc bool) {
+	if t, ok := offer[Sorter](s); ok {
+		return t.Sorted()
+	}
+	return -1, false
+}
 
-// Reload implements Screen.
-func (s *Versions) Reload(e *Env) []Request { return s.chain.reload(e) }
+// SetSort implements Sorter.
+func (s *Table) SetSort(e *Env, column int, desc bool) Effect {
+	if t, ok := offer[Sorter](s); ok {
+		return t.SetSort(e, column, desc)
+	}
+	return Effect{}
+}
 
-// Panes implements Screen.
-func (s *Versions) Panes(*Env) []Pane { return s.chain.panes() }
+// ChoosableColumns implements Chooser.
+func (s *Table) ChoosableColumns(e *Env) []MenuItem {
+	if t, ok := offer[Chooser](s); ok {
+		return t.ChoosableColumns(e)
+	}
+	return nil
+}
 
-// Context implements Screen.
-func (s *Versions) Context(e *Env) action.Context { return s.chain.context(e) }
+// SwitchColumn implements Chooser.
+func (s *Table) SwitchColumn(e *Env, i int) Effect {
+	if t, ok := offer[Chooser](s); ok {
+		return t.SwitchColumn(e, i)
+	}
+	return Effect{}
+}
 
-// Do implements Screen.
-func (s *Versions) Do(e *Env, id action.ID) Effect { return s.chain.do(e, id) }
+// Copies implements Copier.
+func (s *Table) Copies(e *Env) []Copy {
+	if t, ok := offer[Copier](s); ok {
+		return t.Copies(e)
+	}
+	return nil
+}
 
-// Render implements Screen.
-func (s *Versions) Render(e *Env, a Area) []string { return s.chain.render(e, a) }
+// Exports implements Exporter.
+func (s *Table) Exports(e *Env) *Export {
+	if t, ok := offer[Exporter](s); ok {
+		return t.Exports(e)
+	}
+	return nil
+}
+
+// Pin implements Pinner.
+func (s *Table) Pin(e *Env) *Pin {
+	if t, ok := offer[Pinner](s); ok {
+		return t.Pin(e)
+	}
+	return nil
+}
+
+// Destination implements Traveller.
+func (s *Table) Destination(e *Env) (at engine.At, name string, ok bool) {
+	if t, ok := offer[Traveller](s); ok {
+		return t.Destination(e)
+	}
+	return engine.At{}, "", false
+}
+
+// Keep implements Keeper: each tab by its label.
+func (s *Table) Keep() json.RawMessage {
+	all := map[string]json.RawMessage{}
+	for _, t := range s.tabs {
+		if k, ok := t.(Keeper); ok {
+			if raw := k.Keep(); raw != nil {
+				all[t.label()] = raw
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return nil // a tab kept what is no JSON
+	}
+	return raw
+}
+
+// Restore implements Keeper.
+func (s *Table) Restore(raw json.RawMessage) {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return
+	}
+	for _, t := range s.tabs {
+		if k, ok := t.(Keeper); ok && all[t.label()] != nil {
+			k.Restore(all[t.label()])
+		}
+	}
+}
