@@ -15,7 +15,11 @@ type board struct {
 	heads int
 }
 
-func newBoard(share int) board { return board{split: split{share: share}, lens: newLens()} }
+func newBoard(share int) board {
+	b := board{split: split{share: share}, lens: newLens()}
+	b.atOnce = true
+	return b
+}
 
 // places is how many places the list has when n items stand behind the heads.
 func (b *board) places(n int) int { return b.heads + b.lens.len(n) }

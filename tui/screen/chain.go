@@ -112,17 +112,6 @@ func (c *chain) listing(e *Env) listing {
 	}
 }
 
-// fileName makes a name of a file of the name of a table.
-func fileName(table string) string {
-	out := []rune(table)
-	for i, r := range out {
-		if r == ':' || r == '/' || r == '\\' || r < ' ' {
-			out[i] = '-'
-		}
-	}
-	return string(out)
-}
-
 // merged is the chain with what was read of each version. Both answers may be
 // of different moments, so a version is matched by its number and its object.
 func (c *chain) merged(v *engine.Versions) []engine.Version {

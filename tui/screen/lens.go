@@ -24,6 +24,7 @@ type lens struct {
 	column int          // of the order; -1 = that of the data
 	desc   bool
 
+	atOnce  bool   // however long the list is, no command arranges it
 	restore string // a filter that is set once there is something to filter
 
 	of      any       // what order was made from
@@ -48,8 +49,8 @@ type facet struct {
 	num  func(i int) float64 // what it is ordered by; nil: by text
 }
 
-// atOnce is how many items are arranged without a command.
-const atOnce = 5000
+// inUpdate is how many items are arranged without a command.
+const inUpdate = 5000
 
 func newLens() lens {
 	l := lens{column: -1}
@@ -97,7 +98,7 @@ func (l *lens) look(n int, of any, facets []facet) {
 	switch {
 	case l.whole(facets):
 		l.of, l.from, l.order, l.pending = of, now, nil, false
-	case n <= atOnce:
+	case n <= inUpdate || l.atOnce:
 		l.of, l.from, l.pending = of, now, false
 		l.order = arrange(n, l.filter, l.column, l.desc, facets, nil)
 	case l.of == of && l.from.n == n:

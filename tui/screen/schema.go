@@ -64,7 +64,7 @@ func (s *schemaTab) contents(e *Env) *schemaList {
 	if s.made != nil && s.made.of == v {
 		return s.made
 	}
-	s.made = &schemaList{of: v, typ: typeOf(v, s.table)}
+	s.made = &schemaList{of: v, typ: declared(v, s.table)}
 	t := s.made.typ
 	if t == nil {
 		return s.made
@@ -78,8 +78,8 @@ func (s *schemaTab) contents(e *Env) *schemaList {
 	return s.made
 }
 
-// typeOf finds the type of a table.
-func typeOf(v *engine.Schema, table string) *engine.SchemaType {
+// declared finds the type of a table.
+func declared(v *engine.Schema, table string) *engine.SchemaType {
 	kind, name, _ := strings.Cut(table, ":")
 	for i := range v.Types {
 		if t := &v.Types[i]; t.Kind == kind && t.Name == name {
