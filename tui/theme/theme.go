@@ -4,16 +4,34 @@
 // like is decided here, once. No meaning rests on a colour alone; whoever
 // paints OK, Warn or Bad also writes a mark or a word.
 //
-// The default theme uses the sixteen colours of the terminal and its own
-// foreground, and comes in three variants: for a dark background, for a light
-// one, and for an unknown one, which uses only those colours that can be read
-// on both. Muted text is the terminal's faint foreground, because that is the
-// only grey that follows every palette. Mono has no colour at all.
+// Each theme says which background it is for. Text has a contrast of at least
+// 4.5 there, lines and lanes of 3; contrast has 7 and nothing faint. None
+// paints a background of its own behind text, but for chips.
+//
+//	ansi16    the default: the sixteen colours of the terminal and its own
+//	          foreground, in variants for a dark, a light and an unknown
+//	          background. None of the sixteen can be read on both black and
+//	          white, so on an unknown one text has no colour but that of chips.
+//	          Muted text is the terminal's faint foreground, the only grey that
+//	          follows every palette.
+//	dark      24-bit colours for #000000 to #282a36, and Solarized's #002b36
+//	light     24-bit colours for #eeeeee to #ffffff, and Solarized's #fdf6e3
+//	contrast  24-bit colours for the same but for greys, and no colour when the
+//	          background is unknown
+//	mono      no colour at all
+//
+// What terminals with fewer colours get is decided by ForProfile.
 package theme
 
 import (
 	"fmt"
+	"image/color"
+	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Role is what a piece of text means.
@@ -37,12 +55,21 @@ const (
 	Lane1
 	Lane2
 	Lane3
-	Match // what a filter or a palette found in a text
+	Lane4
+	Lane5
+	Lane6
+	Lane7
+	Match   // what a filter or a palette found in a text
+	Travel  // the header while the screens show a moment that is past
+	RW      // a chip: writing is unlocked
+	Added   // only the newer of two has it
+	Removed // only the older of two has it
+	Changed // what differs between two
 	roleCount
 )
 
 // Lane is the role of the n-th lane of a graph.
-func Lane(n int) Role { return Lane0 + Role(n%4) }
+func Lane(n int) Role { return Lane0 + Role(n%8) }
 
 // Background is what is known of the terminal's background.
 type Background uint8
@@ -82,55 +109,82 @@ func ParseBackground(dark bool) Background {
 }
 
 // Names lists the themes that New knows.
-func Names() []string { return []string{"ansi16", "mono"} }
+func Names() []string { return []string{"ansi16", "dark", "light", "contrast", "mono"} }
 
-// New makes a theme by name; "" is ansi16. ascii replaces every glyph by one
-// below 0x80.
+// New makes a theme by name; "" is ansi16. bg matters to the themes that have
+// variants. ascii replaces every glyph by one below 0x80.
 func New(name string, bg Background, ascii bool) (*Theme, error) {
+	if name == "" {
+		name = "ansi16"
+	}
 	t := &Theme{Name: name, Glyph: unicodeGlyphs}
 	if ascii {
 		t.Glyph = asciiGlyphs
 	}
-	t.sgr[Muted], t.sgr[Strong], t.sgr[Accent] = "2", "1", "1"
-	t.sgr[Select], t.sgr[Mark], t.sgr[Chip] = "7", "1", "7"
-	t.sgr[Bad], t.sgr[Write], t.sgr[Border] = "1", "1;7", "2"
-	t.sgr[Match] = "1;4"
 	switch name {
-	case "", "ansi16":
-		t.Name = "ansi16"
-		t.colours(bg)
+	case "ansi16":
+		t.sgr = sixteen[bg]
+	case "dark":
+		t.sgr = dark
+	case "light":
+		t.sgr = light
+	case "contrast":
+		t.sgr = contrasts[bg]
 	case "mono":
+		t.sgr = mono
 	default:
 		return nil, fmt.Errorf("choosing a theme: found %q, expected one of %s", name, strings.Join(Names(), ", "))
 	}
 	return t, nil
 }
 
-// colours adds the sixteen-colour variant for a background. The numbers are
-// SGR foregrounds: 31–36 the dark set, 91–96 the bright one.
-func (t *Theme) colours(bg Background) {
-	type set struct {
-		accent, ok, warn, bad string
-		lanes                 [4]string
+// ForProfile is the theme for a terminal that shows only the colours of a
+// profile: what is nearest for one of 256; with sixteen, dark and light look
+// like ansi16 and contrast as on an unknown background, because what is nearest
+// to their colours there cannot be read.
+func (t *Theme) ForProfile(p colorprofile.Profile) *Theme {
+	out := *t
+	switch {
+	case p >= colorprofile.TrueColor:
+	case p == colorprofile.ANSI256:
+		for r, s := range t.sgr {
+			out.sgr[r] = reduce(s, p)
+		}
+	case p < colorprofile.ANSI && t.Name == "contrast":
+		out.sgr = bare
+	case p < colorprofile.ANSI:
+		out.sgr = mono
+	case t.Name == "dark":
+		out.sgr = sixteen[Dark]
+	case t.Name == "light":
+		out.sgr = sixteen[Light]
+	case t.Name == "contrast":
+		out.sgr = contrasts[Unknown]
 	}
-	s := map[Background]set{
-		Dark:    {"96", "92", "93", "91", [4]string{"96", "95", "92", "93"}},
-		Light:   {"34", "34", "35", "31", [4]string{"34", "35", "31", ""}},
-		Unknown: {"94", "", "35", "91", [4]string{"94", "35", "", "90"}},
-	}[bg]
-	join := func(a, b string) string { return strings.Trim(a+";"+b, ";") }
-	t.sgr[Accent] = join("1", s.accent)
-	t.sgr[OK] = s.ok
-	t.sgr[Warn] = s.warn
-	t.sgr[Bad] = join("1", s.bad)
-	t.sgr[Write] = join("1;7", s.bad)
-	for i, c := range s.lanes {
-		t.sgr[Lane0+Role(i)] = c
+	return &out
+}
+
+// reduce replaces the 24-bit colours of a style by the nearest of a profile.
+func reduce(sgr string, p colorprofile.Profile) string {
+	parts := strings.Split(sgr, ";")
+	for i := 0; i+4 < len(parts); i++ {
+		if (parts[i] != "38" && parts[i] != "48") || parts[i+1] != "2" {
+			continue
+		}
+		var rgb [3]uint8
+		for k := range rgb {
+			n, _ := strconv.ParseUint(parts[i+2+k], 10, 8) // the tables below hold nothing else
+			rgb[k] = uint8(n)
+		}
+		if c, ok := p.Convert(color.RGBA{rgb[0], rgb[1], rgb[2], 0xff}).(ansi.IndexedColor); ok {
+			parts = slices.Concat(parts[:i+1], []string{"5", strconv.Itoa(int(c))}, parts[i+5:])
+		}
 	}
+	return strings.Join(parts, ";")
 }
 
 // FromEnv chooses a theme's name, glyph set and whether the background may be
-// asked for. flag wins over OMNIDECK_THEME; NO_COLOR, CLICOLOR=0 and a dumb
+// asked for, which only themes with variants need. flag wins over OMNIDECK_THEME; NO_COLOR, CLICOLOR=0 and a dumb
 // terminal mean mono unless a theme was named. A locale that is not UTF-8
 // means ASCII. Over SSH nothing is asked: the answer may come late and be
 // read as keys.
@@ -152,7 +206,7 @@ func FromEnv(env []string, flag string, ascii bool) (name string, useASCII, mayA
 		name = "mono"
 	}
 	remote := get("SSH_CONNECTION") != "" || get("SSH_TTY") != ""
-	mayAsk = name != "mono" && !remote && get("TERM") != "dumb"
+	mayAsk = (name == "" || name == "ansi16" || name == "contrast") && !remote && get("TERM") != "dumb"
 	return name, ascii || !utf8Locale(get), mayAsk
 }
 
