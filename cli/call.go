@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -241,6 +242,9 @@ func (e *Env) theme(stream any, plain bool) *theme.Theme {
 	th, err := theme.New(name, theme.Unknown, ascii)
 	if err != nil {
 		return plainTheme(ascii)
+	}
+	if p := colorprofile.Env(e.Environ); p == colorprofile.ANSI || p == colorprofile.ANSI256 {
+		th = th.ForProfile(p)
 	}
 	return th
 }

@@ -26,13 +26,12 @@ type visit struct {
 
 // model is the root: the only Bubble Tea model there is.
 type model struct {
-	opt   Options
-	env   screen.Env
-	ctx   context.Context // ends when the program does
-	end   context.CancelFunc
-	quit  func()
-	w, h  int
-	ascii bool
+	opt  Options
+	env  screen.Env
+	ctx  context.Context // ends when the program does
+	end  context.CancelFunc
+	quit func()
+	w, h int
 
 	ws      workspace.Workspace
 	wsCtx   context.Context // carries the graph's meter
@@ -73,7 +72,7 @@ type waiting struct {
 }
 
 func newModel(ctx context.Context, o Options, th *theme.Theme) *model {
-	m := &model{opt: o, roots: map[action.ID]*visit{}, quit: func() {}, dirty: true, ascii: th.Glyph.Pointer == ">"}
+	m := &model{opt: o, roots: map[action.ID]*visit{}, quit: func() {}, dirty: true}
 	m.ctx, m.end = context.WithCancel(ctx)
 	m.env = screen.Env{Theme: th, URI: o.URI, Address: o.URI, Data: screen.NewSession(), Keys: action.Default(), Now: o.Now()}
 	s, id := o.first()

@@ -126,7 +126,7 @@ func program(ctx context.Context, o Options) (*tea.Program, *model, error) {
 	}
 	m := newModel(ctx, o, th)
 	m.askBackground = ask && !o.NoInput
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithEnvironment(o.Env)}
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithEnvironment(theme.Environ(o.Env, name))}
 	if th.Name == "mono" {
 		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
 	}

@@ -30,7 +30,9 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		m.w, m.h = msg.Width, msg.Height
 		return m.enter()
 	case tea.BackgroundColorMsg:
-		m.takeBackground(theme.ParseBackground(msg.IsDark()))
+		m.env.Theme, m.dirty = m.env.Theme.On(theme.ParseBackground(msg.IsDark())), true
+	case tea.ColorProfileMsg:
+		m.env.Theme, m.dirty = m.env.Theme.ForProfile(msg.Profile), true
 	case tea.KeyPressMsg:
 		m.dirty = true
 		return m.key(msg)
@@ -62,13 +64,6 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		return tea.Quit
 	}
 	return nil
-}
-
-// takeBackground changes the theme to the variant for the background, once.
-func (m *model) takeBackground(bg theme.Background) {
-	if t, err := theme.New(m.env.Theme.Name, bg, m.ascii); err == nil {
-		m.env.Theme, m.dirty = t, true
-	}
 }
 
 // context is what the gates of the action table look at.

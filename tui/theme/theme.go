@@ -85,7 +85,10 @@ const (
 type Theme struct {
 	Name  string
 	Glyph Glyphs
-	sgr   [roleCount]string
+
+	bg      Background
+	profile colorprofile.Profile
+	sgr     styles
 }
 
 // Paint wraps text in the style of a role. Text must not hold escapes.
@@ -117,25 +120,23 @@ func New(name string, bg Background, ascii bool) (*Theme, error) {
 	if name == "" {
 		name = "ansi16"
 	}
-	t := &Theme{Name: name, Glyph: unicodeGlyphs}
+	if !slices.Contains(Names(), name) {
+		return nil, fmt.Errorf("choosing a theme: found %q, expected one of %s", name, strings.Join(Names(), ", "))
+	}
+	t := &Theme{Name: name, Glyph: unicodeGlyphs, bg: bg, profile: colorprofile.TrueColor}
 	if ascii {
 		t.Glyph = asciiGlyphs
 	}
-	switch name {
-	case "ansi16":
-		t.sgr = sixteen[bg]
-	case "dark":
-		t.sgr = dark
-	case "light":
-		t.sgr = light
-	case "contrast":
-		t.sgr = contrasts[bg]
-	case "mono":
-		t.sgr = mono
-	default:
-		return nil, fmt.Errorf("choosing a theme: found %q, expected one of %s", name, strings.Join(Names(), ", "))
-	}
+	t.sgr = t.styles()
 	return t, nil
+}
+
+// On is the variant of the theme for a background.
+func (t *Theme) On(bg Background) *Theme {
+	out := *t
+	out.bg = bg
+	out.sgr = out.styles()
+	return &out
 }
 
 // ForProfile is the theme for a terminal that shows only the colours of a
@@ -144,24 +145,34 @@ func New(name string, bg Background, ascii bool) (*Theme, error) {
 // to their colours there cannot be read.
 func (t *Theme) ForProfile(p colorprofile.Profile) *Theme {
 	out := *t
-	switch {
-	case p >= colorprofile.TrueColor:
-	case p == colorprofile.ANSI256:
-		for r, s := range t.sgr {
-			out.sgr[r] = reduce(s, p)
-		}
-	case p < colorprofile.ANSI && t.Name == "contrast":
-		out.sgr = bare
-	case p < colorprofile.ANSI:
-		out.sgr = mono
-	case t.Name == "dark":
-		out.sgr = sixteen[Dark]
-	case t.Name == "light":
-		out.sgr = sixteen[Light]
-	case t.Name == "contrast":
-		out.sgr = contrasts[Unknown]
-	}
+	out.profile = p
+	out.sgr = out.styles()
 	return &out
+}
+
+func (t *Theme) styles() styles {
+	few := t.profile <= colorprofile.ANSI
+	switch {
+	case t.profile < colorprofile.ANSI && t.Name == "contrast":
+		return bare
+	case t.profile < colorprofile.ANSI || t.Name == "mono":
+		return mono
+	case t.Name == "ansi16":
+		return sixteen[t.bg]
+	case t.Name == "dark" && few:
+		return sixteen[Dark]
+	case t.Name == "light" && few:
+		return sixteen[Light]
+	case t.Name == "contrast" && few:
+		return contrasts[Unknown]
+	}
+	s := map[string]styles{"dark": dark, "light": light, "contrast": contrasts[t.bg]}[t.Name]
+	if t.profile == colorprofile.ANSI256 {
+		for r := range s {
+			s[r] = reduce(s[r], t.profile)
+		}
+	}
+	return s
 }
 
 // reduce replaces the 24-bit colours of a style by the nearest of a profile.
@@ -208,6 +219,17 @@ func FromEnv(env []string, flag string, ascii bool) (name string, useASCII, mayA
 	remote := get("SSH_CONNECTION") != "" || get("SSH_TTY") != ""
 	mayAsk = (name == "" || name == "ansi16" || name == "contrast") && !remote && get("TERM") != "dumb"
 	return name, ascii || !utf8Locale(get), mayAsk
+}
+
+// Environ is the environment for whoever asks it again what the terminal can
+// show: when a theme with colours was named, nothing in it takes them away.
+func Environ(env []string, name string) []string {
+	if name == "" || name == "mono" {
+		return env
+	}
+	return slices.DeleteFunc(slices.Clone(env), func(e string) bool {
+		return strings.HasPrefix(e, "NO_COLOR=") || strings.HasPrefix(e, "CLICOLOR=")
+	})
 }
 
 // utf8Locale asks the first of LC_ALL, LC_CTYPE and LANG that is set. None

@@ -155,7 +155,27 @@ func checkContrast(t *testing.T, th *Theme, p colorprofile.Profile, on uint32, t
 	}
 }
 
-// TestContrastThemeIsNeverFaint: nor does it look alike where it differs.
+// TestVariantsKeepWhatTheTerminalCanShow: a background that is told later
+// brings no colour back.
+func TestVariantsKeepWhatTheTerminalCanShow(t *testing.T) {
+	for _, name := range Names() {
+		th, err := New(name, Unknown, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256, colorprofile.ANSI, colorprofile.ASCII} {
+			want, err := New(name, Light, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *th.ForProfile(p).On(Light) != *want.ForProfile(p) {
+				t.Errorf("%s with %v differs by what was told first", name, p)
+			}
+		}
+	}
+}
+
+// TestContrastThemeIsNeverFaint: what stands out is bold there.
 func TestContrastThemeIsNeverFaint(t *testing.T) {
 	for _, bg := range []Background{Unknown, Dark, Light} {
 		th, err := New("contrast", bg, false)
@@ -245,6 +265,13 @@ func TestFromEnv(t *testing.T) {
 		if name != c.name || ascii != c.ascii || asks != c.asks {
 			t.Errorf("%s, flag %q: %q, ASCII %v, asks %v", c.env, c.flag, name, ascii, asks)
 		}
+	}
+	env := []string{"NO_COLOR=1", "TERM=xterm", "CLICOLOR=0"}
+	if got := Environ(env, "dark"); len(got) != 1 || got[0] != "TERM=xterm" || len(env) != 3 || env[0] != "NO_COLOR=1" {
+		t.Errorf("for dark, the environment is %q", got)
+	}
+	if got := Environ(env, "mono"); len(got) != 3 {
+		t.Errorf("for mono, the environment is %q", got)
 	}
 	if _, err := New("neon", Unknown, false); err == nil || !strings.Contains(err.Error(), "ansi16, dark, light, contrast, mono") {
 		t.Errorf("an unknown theme: %v", err)
