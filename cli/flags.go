@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/spf13/pflag"
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/omnideck/omnideck/tui/theme"
+)
 
 // kind is the type of a flag's value.
 type kind uint8
@@ -20,9 +24,11 @@ const (
 type flagSpec struct {
 	kind  kind
 	usage string
-	def   int    // default of a kindInt
-	try   string // a value that tests may give; "" for booleans
-	name  string // "" = the id
+	def   int             // default of a kindInt
+	try   string          // a value that tests may give; "" for booleans
+	name  string          // "" = the id
+	first string          // default of a kindString
+	words func() []string // values that a shell completes; nil = none
 }
 
 // flagTable holds every flag of every verb.
@@ -61,6 +67,15 @@ var flagTable = map[string]flagSpec{
 	"graph":       {kind: kindBool, usage: "draw the commit graph of all branches"},
 	"deep":        {kind: kindBool, usage: "also read every old manifest and decode every value"},
 	"details":     {kind: kindBool, usage: "also say where each branch began, what it owns and who needs it"},
+	"screen":      {kind: kindString, usage: "the screen to begin with, as in commits or node:T/rows", try: "commits", words: rootPlaces},
+	"theme":       {kind: kindString, usage: "colours of the screen (also OMNIDECK_THEME for the workstation)", try: "mono", words: theme.Names},
+	"ascii":       {kind: kindBool, usage: "draw with ASCII only"},
+	"mouse":       {kind: kindBool, usage: "take the mouse from the terminal"},
+	"key-map":     {kind: kindString, usage: "read other keys for actions from this TOML file", try: "keys.toml", name: "keys"},
+	"size":        {kind: kindString, usage: "width and height in cells, as in 120x40", first: "80x24", try: "100x30"},
+	"as":          {kind: kindString, usage: "txt, ansi (with colours) or svg", first: "txt", try: "svg", words: func() []string { return []string{"txt", "ansi", "svg"} }},
+	"press":       {kind: kindString, usage: "keys to press one after the other, as in 'j j enter'", try: "j", name: "keys"},
+	"now":         {kind: kindString, usage: "count ages to this moment (RFC 3339), and draw the same picture every time", try: "2026-11-29T12:00:00Z"},
 	"out-file":    {kind: kindString, usage: "write the bytes to this file instead of stdout", name: "out"},
 	"version":     {kind: kindBool, usage: "print the version"},
 	"row":         {kind: kindStrings, usage: "row to take, by position; may be repeated or joined by commas", try: "0"},
@@ -68,6 +83,11 @@ var flagTable = map[string]flagSpec{
 	"row-address": {kind: kindStrings, usage: "row to take, by address; may be repeated or joined by commas", try: "0"},
 	"fragment":    {kind: kindStrings, usage: "only this fragment; may be repeated or joined by commas", try: "0"},
 	"with-row-id": {kind: kindBool, usage: "add the columns _rowid and _rowaddr"},
+}
+
+// rootPlaces are the screens whose names depend on no graph.
+func rootPlaces() []string {
+	return []string{"overview", "branches", "commits", "tables", "versions", "operations"}
 }
 
 // commonFlags stand on every verb that opens a store.
@@ -96,7 +116,7 @@ func define(fs *pflag.FlagSet, id string) {
 	case kindBool:
 		fs.BoolP(name, short, false, s.usage)
 	case kindString:
-		fs.String(name, "", s.usage)
+		fs.String(name, s.first, s.usage)
 	case kindStrings:
 		fs.StringArray(name, nil, s.usage)
 	case kindInt:

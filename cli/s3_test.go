@@ -79,7 +79,7 @@ func counted(t *testing.T, l *lab.Lab, args ...string) (said cost.Reading, seen 
 	if err := l.Reset(); err != nil {
 		t.Fatal(err)
 	}
-	onStderr := args[0] == "blob" && args[1] == "get"
+	onStderr := args[0] == "blob" && args[1] == "get" || args[0] == "snap"
 	args = append(args, "--rpc")
 	if !onStderr {
 		args = append(args, "--json")

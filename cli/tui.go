@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/omnideck/omnideck/cli/operator"
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui"
+	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/screen"
 	"github.com/omnideck/omnideck/tui/workspace"
 )
@@ -35,12 +37,45 @@ func workstation(ctx context.Context, c *call) error {
 			return workspace.Open(ctx, uri, eo)
 		},
 		Recents: func(context.Context) ([]screen.Recent, error) { return lately(ledger) },
+		Screen:  c.text("screen"), Theme: c.text("theme"), ASCII: c.boolean("ascii"), Mouse: c.boolean("mouse"),
 	}
-	if c.plain() {
+	if o.Keys, err = c.keyMap(); err != nil {
+		return err
+	}
+	if kept, err := openState(); err != nil {
+		c.warn("%v; nothing is kept of this run", err)
+	} else {
+		o.LoadState, o.SaveState, o.SaveCopy = kept.load, kept.save, kept.copied
+	}
+	if c.plain() && o.Theme == "" {
 		o.Theme = "mono"
 	}
 	return tui.Run(ctx, o)
 }
+
+// keyMap are the keys in force: those of --keys, else nil.
+func (c *call) keyMap() (*action.Map, error) {
+	path := c.text("key-map")
+	if path == "" {
+		return nil, nil
+	}
+	text, err := readAtMost(path, keyMapMax)
+	if err != nil {
+		return nil, fmt.Errorf("reading the key map: %w", err)
+	}
+	user, err := action.ReadUser(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m, err := action.Bind(user)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// keyMapMax is how many bytes of a key map are read; its reader refuses fewer.
+const keyMapMax = 1 << 20
 
 // recentGraphs is how many graphs the picker offers.
 const recentGraphs = 20

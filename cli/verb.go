@@ -61,7 +61,7 @@ var families = []struct{ name, short, group string }{
 func verbs() []*verb {
 	return []*verb{
 		infoVerb(), snapshotVerb(), branchListVerb(), commitListVerb(), commitShowVerb(), logVerb(), diffVerb(), schemaShowVerb(),
-		versionsVerb(), fragmentsVerb(), holdsVerb(),
+		versionsVerb(), fragmentsVerb(), holdsVerb(), snapVerb(),
 		rowsVerb(), findVerb(), neighborsVerb(), exportVerb(), blobGetVerb(), blobStatVerb(),
 		verifyVerb(), opsVerb(),
 		lanceInfoVerb(), lanceVersionsVerb(), lanceFragmentsVerb(), lanceScanVerb(), lanceTakeVerb(), lancePagesVerb(), lanceVerifyVerb(),
@@ -118,6 +118,9 @@ func (v *verb) command(env *Env) *cobra.Command {
 	c.Flags().SortFlags = true
 	for _, id := range v.allFlags() {
 		define(c.Flags(), id)
+		if words := flagTable[id].words; words != nil {
+			_ = c.RegisterFlagCompletionFunc(nameOf(id), cobra.FixedCompletions(words(), cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that is not there
+		}
 	}
 	if f := c.Flags().Lookup("limit"); f != nil && v.limit != 0 {
 		f.DefValue = fmt.Sprint(v.limit)
