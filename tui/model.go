@@ -75,6 +75,9 @@ func newModel(ctx context.Context, o Options, th *theme.Theme) *model {
 	m := &model{opt: o, roots: map[action.ID]*visit{}, quit: func() {}, dirty: true}
 	m.ctx, m.end = context.WithCancel(ctx)
 	m.env = screen.Env{Theme: th, URI: o.URI, Address: o.URI, Data: screen.NewSession(), Keys: action.Default(), Now: o.Now()}
+	if o.Keys != nil {
+		m.env.Keys = o.Keys
+	}
 	s, id := o.first()
 	v := m.newVisit(s)
 	m.stack = []*visit{v}

@@ -227,7 +227,7 @@ func (m *model) status(w int) string {
 	}
 	line := part.Meter{
 		Get: r.Get, Head: r.Head, List: r.List, Put: r.Put, Delete: r.Delete, Bytes: r.BytesRead + r.BytesWritten,
-		Hops: r.Hops, InFlight: r.InFlight, Failed: r.Failed, Retries: r.Retries, Scope: scope,
+		Hops: r.Hops, InFlight: r.InFlight, Failed: r.Failed, Retries: r.Retries, Scope: scope, Masked: m.env.Masked,
 	}
 	return line.Render(m.env.Theme, w)
 }
