@@ -40,8 +40,13 @@ func (b *board) narrow(text string, facets []facet) Effect {
 	return Effect{}
 }
 
-// order sets the column by which the list is ordered.
-func (b *board) sort(column int, desc bool) { b.lens.column, b.lens.desc = column, desc }
+// working adds the list to the panes while a command arranges it.
+func (b *board) working(panes []Pane) []Pane {
+	if b.lens.work.Busy() {
+		return append(panes, &b.lens.work)
+	}
+	return panes
+}
 
 // match selects the next item, or the one before, that the newest filter
 // matches. n items stand behind the heads.

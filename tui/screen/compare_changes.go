@@ -150,6 +150,11 @@ func newChangeSet(changes []engine.Change) *changeSet {
 
 func (c *changeSet) table(i int) string { return c.changes[i].Kind + ":" + c.changes[i].Type }
 
+// key names a change. Of a table that was made anew an id may have two.
+func (c *changeSet) key(i int) string {
+	return c.table(i) + "\x00" + c.changes[i].ID + "\x00" + c.changes[i].Op
+}
+
 // pairs are the properties of a change.
 func (c *changeSet) pairs(i int) []fieldPair {
 	f, ok := c.fields[i]
@@ -171,12 +176,21 @@ func (c *changeSet) what(i int) string {
 	return ""
 }
 
+// differ is what, without remembering anything: for commands.
+func (c *changeSet) differ(i int) string {
+	if c.changes[i].Op != "update" {
+		return ""
+	}
+	f, _ := fieldsOf(c.changes[i].Before, c.changes[i].After)
+	return changed(f)
+}
+
 func (c *changeSet) facets() []facet {
 	return []facet{
 		{name: "op", text: func(i int) string { return c.changes[i].Op }},
 		{name: "table", text: c.table},
 		{name: "id", text: func(i int) string { return c.changes[i].ID }},
-		{name: "changed", text: c.what},
+		{name: "changed", text: c.differ},
 	}
 }
 

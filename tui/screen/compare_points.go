@@ -67,7 +67,7 @@ func (s *comparePoints) Start(e *Env) []Request {
 	if s.data.wanted() {
 		return s.Reload(e)
 	}
-	return nil
+	return s.need(e)
 }
 
 // Reload implements Screen.
@@ -102,7 +102,16 @@ func (s *comparePoints) reader(e *Env) func(context.Context, workspace.Workspace
 }
 
 // Panes implements Screen.
-func (s *comparePoints) Panes(*Env) []Pane { return []Pane{&s.data} }
+func (s *comparePoints) Panes(*Env) []Pane { return s.working([]Pane{&s.data}) }
+
+// need asks for the order of a long list.
+func (s *comparePoints) need(e *Env) []Request {
+	d, ok := s.arrange()
+	if !ok {
+		return nil
+	}
+	return s.lens.need(e, len(d.Changes), d, s.set.facets())
+}
 
 // arrange makes the list fit the answer. The counts of the tables stand above
 // the changes, unless the changes are filtered.
@@ -126,7 +135,7 @@ func (s *comparePoints) arrange() (*engine.Diff, bool) {
 
 func (s *comparePoints) key(place int) string {
 	if i, ok := s.at(place, len(s.set.changes)); ok {
-		return s.set.table(i) + "\x00" + s.set.changes[i].ID
+		return s.set.key(i)
 	}
 	if place < s.heads {
 		return s.of.Counts[place].Table
@@ -201,9 +210,9 @@ func (s *comparePoints) entity(e *Env, d *engine.Diff, i int) Screen {
 func (s *comparePoints) Filter() string { return s.lens.text }
 
 // SetFilter implements Filterer.
-func (s *comparePoints) SetFilter(_ *Env, text string) Effect {
+func (s *comparePoints) SetFilter(e *Env, text string) Effect {
 	out := s.narrow(text, s.set.facets())
-	s.arrange()
+	out.Ask = s.need(e)
 	return out
 }
 
@@ -219,10 +228,9 @@ func (s *comparePoints) SortColumns(*Env) []string { return names(s.set.facets()
 func (s *comparePoints) Sorted() (int, bool) { return s.lens.column, s.lens.desc }
 
 // SetSort implements Sorter.
-func (s *comparePoints) SetSort(_ *Env, column int, desc bool) Effect {
-	s.sort(column, desc)
-	s.arrange()
-	return Effect{}
+func (s *comparePoints) SetSort(e *Env, column int, desc bool) Effect {
+	s.lens.column, s.lens.desc = column, desc
+	return Effect{Ask: s.need(e)}
 }
 
 // Pin implements Pinner.

@@ -52,7 +52,7 @@ func (s *compareVersions) Start(e *Env) []Request {
 	if s.data.wanted() {
 		return s.Reload(e)
 	}
-	return nil
+	return s.need(e)
 }
 
 // Reload implements Screen.
@@ -64,7 +64,16 @@ func (s *compareVersions) Reload(e *Env) []Request {
 }
 
 // Panes implements Screen.
-func (s *compareVersions) Panes(*Env) []Pane { return []Pane{&s.data} }
+func (s *compareVersions) Panes(*Env) []Pane { return s.working([]Pane{&s.data}) }
+
+// need asks for the order of a long list.
+func (s *compareVersions) need(e *Env) []Request {
+	d, ok := s.arrange()
+	if !ok {
+		return nil
+	}
+	return s.lens.need(e, len(d.Changes), d, s.set.facets())
+}
 
 // arrange makes the list fit the answer. The layout stands above the changes.
 func (s *compareVersions) arrange() (*engine.VersionDiff, bool) {
@@ -87,7 +96,7 @@ func (s *compareVersions) arrange() (*engine.VersionDiff, bool) {
 
 func (s *compareVersions) key(place int) string {
 	if i, ok := s.at(place, len(s.set.changes)); ok {
-		return s.set.changes[i].ID
+		return s.set.key(i)
 	}
 	return "\x00layout"
 }
@@ -137,9 +146,9 @@ func (s *compareVersions) Do(e *Env, id action.ID) Effect {
 func (s *compareVersions) Filter() string { return s.lens.text }
 
 // SetFilter implements Filterer.
-func (s *compareVersions) SetFilter(_ *Env, text string) Effect {
+func (s *compareVersions) SetFilter(e *Env, text string) Effect {
 	out := s.narrow(text, s.set.facets())
-	s.arrange()
+	out.Ask = s.need(e)
 	return out
 }
 
@@ -155,23 +164,18 @@ func (s *compareVersions) SortColumns(*Env) []string { return names(s.set.facets
 func (s *compareVersions) Sorted() (int, bool) { return s.lens.column, s.lens.desc }
 
 // SetSort implements Sorter.
-func (s *compareVersions) SetSort(_ *Env, column int, desc bool) Effect {
-	s.sort(column, desc)
-	s.arrange()
-	return Effect{}
+func (s *compareVersions) SetSort(e *Env, column int, desc bool) Effect {
+	s.lens.column, s.lens.desc = column, desc
+	return Effect{Ask: s.need(e)}
 }
 
 // Copies implements Copier.
-func (s *compareVersions) Copies(e *Env) []Copy {
+func (s *compareVersions) Copies(*Env) []Copy {
 	var out []Copy
 	if _, ok := s.arrange(); ok && s.selected() >= 0 {
 		out = s.set.copies(s.selected())
 	}
-	return append(out, Copy{Label: "command line", Text: s.command(e)})
-}
-
-func (s *compareVersions) command(e *Env) string {
-	return onGraph(e, engine.At{Branch: s.branch}, "diff", plainNumber(s.a), plainNumber(s.b))
+	return out
 }
 
 // Exports implements Exporter.

@@ -187,7 +187,7 @@ func (s *Entity) need(e *Env) []Request {
 			delete(s.others, key)
 		}
 	}
-	var out []Request
+	out := s.lens.need(e, len(s.links), s.of, s.facets())
 	for _, l := range s.shownLinks() {
 		if l.table == "" || busy && !isEdge(s.table) {
 			continue
@@ -243,7 +243,7 @@ func (s *Entity) Panes(e *Env) []Pane {
 			out = append(out, p)
 		}
 	}
-	return out
+	return s.working(out)
 }
 
 // Context implements Screen.

@@ -125,7 +125,8 @@ func (l link) way() string {
 // facets are the properties of a link by which a list of them is narrowed and
 // ordered.
 func (s *Entity) facets() []facet {
-	text := func(f func(l *link) string) func(int) string { return func(i int) string { return f(&s.links[i]) } }
+	links := s.links // a command may look at them: they are replaced, never changed
+	text := func(f func(l *link) string) func(int) string { return func(i int) string { return f(&links[i]) } }
 	return []facet{
 		{name: "way", text: text(func(l *link) string { return l.way() })},
 		{name: "edge", text: text(func(l *link) string { return l.edge })},
@@ -142,7 +143,6 @@ func (s *Entity) Filter() string { return s.lens.text }
 func (s *Entity) SetFilter(e *Env, text string) Effect {
 	s.relink(e)
 	out := s.narrow(text, s.facets())
-	s.relink(e)
 	out.Ask = s.need(e)
 	return out
 }
@@ -163,8 +163,7 @@ func (s *Entity) Sorted() (column int, desc bool) { return s.lens.column, s.lens
 
 // SetSort implements Sorter.
 func (s *Entity) SetSort(e *Env, column int, desc bool) Effect {
-	s.sort(column, desc)
-	s.relink(e)
+	s.lens.column, s.lens.desc = column, desc
 	return Effect{Ask: s.need(e)}
 }
 

@@ -23,10 +23,14 @@ func Harbor() *Workspace {
 		BranchList: branches(), Tables: tables(), Log: History(60),
 		Chains:  map[string]*engine.Versions{"__manifest": manifestChain(), "node:Port": portChain()},
 		Layouts: map[string]*engine.Fragments{"node:Port": portLayout()},
-		Page:    Ports(48210),
+		Page:    harborPage(48210, 3908, 912004),
+		Around:  harborAround, Hits: harborHits, Compared: harborDiff(), ComparedV: harborVersions(),
 		Script:  map[string]Step{"": {Delay: 20 * time.Millisecond, Get: 3, List: 1, Bytes: 8 << 10, Hops: 2}},
 	}
 	w.InfoAnswer = info()
+	if w.Contract == nil {
+		w.Contract = harborSchema()
+	}
 	return w
 }
 
