@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
@@ -222,46 +221,4 @@ func (r *rows) facts(window int) string {
 		s += " recorded"
 	}
 	return s
-}
-
-// rowDoc is one record, every value in full up to what a screen can show.
-func rowDoc(e *Env, w int, page *engine.RowPage, row *engine.Row) *part.Doc {
-	d := part.NewDoc(e.Theme, w)
-	rowFields(e, d, "", page, row)
-	return d
-}
-
-// rowFields writes a record out. table is its type, "" when that is plain.
-func rowFields(e *Env, d *part.Doc, table string, page *engine.RowPage, row *engine.Row) {
-	d.Head(strings.TrimPrefix(table+" "+row.ID, " "))
-	if row.Src != "" || row.Dst != "" {
-		d.Fact("from", row.Src)
-		d.Fact("to", row.Dst)
-		d.Gap()
-	}
-	for i, name := range page.Columns {
-		if i >= len(row.Values) || name == "id" || row.Src != "" && (name == "src" || name == "dst") {
-			continue
-		}
-		v := row.Values[i]
-		typ := ""
-		if i < len(page.Types) {
-			typ = page.Types[i]
-		}
-		d.Line(part.R(theme.Strong, part.Clean(name, e.Theme.Glyph)), part.R(theme.Muted, " "+part.Clean(typ, e.Theme.Glyph)))
-		switch {
-		case v.Kind == engine.CellNull:
-			d.Line(part.R(theme.Muted, "  "+e.Theme.Glyph.Null+" null"))
-		case v.Text == "":
-			d.Line(part.R(theme.Muted, "  \"\" empty text"))
-		default:
-			shown := part.Head(v.Text, part.CleanMax)
-			for _, l := range strings.Split(shown, "\n") {
-				d.Indent(2, l)
-			}
-			if rest := len(v.Text) - len(shown); rest > 0 {
-				d.Line(part.R(theme.Muted, "  "+part.Bytes(int64(rest))+" more; the verb rows prints all of it"))
-			}
-		}
-	}
 }
