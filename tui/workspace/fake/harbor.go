@@ -25,7 +25,7 @@ func Harbor() *Workspace {
 		Layouts: map[string]*engine.Fragments{"node:Port": portLayout()},
 		Page:    harborPage(48210, 3908, 912004),
 		Around:  harborAround, Hits: harborHits, Compared: harborDiff(), ComparedV: harborVersions(),
-		Script:  map[string]Step{"": {Delay: 20 * time.Millisecond, Get: 3, List: 1, Bytes: 8 << 10, Hops: 2}},
+		Script: map[string]Step{"": {Delay: 20 * time.Millisecond, Get: 3, List: 1, Bytes: 8 << 10, Hops: 2}},
 	}
 	w.InfoAnswer = info()
 	if w.Contract == nil {
