@@ -301,3 +301,24 @@ func TestDiffEveryRequestMayFail(t *testing.T) {
 		t.Errorf("%d calls, %v", n, err)
 	}
 }
+
+// Whenever it is cancelled, a comparison ends with that error and no answer.
+func TestDiffCancelled(t *testing.T) {
+	inner := memory(t, memstore.Options{Name: "g"}, graphFiles(t, "midlife"))
+	n, err := fault.Sweep(1000, func(at int) (bool, error) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		s := fault.New(inner, fault.Rule{At: at, Do: func(ctx context.Context, a *fault.Attempt) error {
+			cancel()
+			return a.Perform(ctx)
+		}})
+		d, err := openStore(t, s).Diff(ctx, engine.At{Version: 1}, engine.At{}, engine.DiffOptions{})
+		if s.Fired() > 0 && (d != nil || !errors.Is(err, context.Canceled)) {
+			return true, fmt.Errorf("cancelled at call %d: %+v, %w", at, d, err)
+		}
+		return s.Fired() > 0, nil
+	})
+	if err != nil || n < 20 {
+		t.Errorf("%d calls, %v", n, err)
+	}
+}

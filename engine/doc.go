@@ -35,7 +35,7 @@
 //	Rows                          4 + F, and the files that the window touches
 //	Diff                          3 + F, and F of the older point that are no longer there; 2 for each table
 //	                              that moved, and files of fragments that are not the same in both versions
-//	DiffVersions                  4 + F, and such files; of `__manifest` 4
+//	DiffVersions                  4 + F, and such files; of `__manifest` 2, on a branch two more
 //
 // Nothing above Rows reads row data of node and edge tables. golden/trace has
 // every request of every question on one real graph.
@@ -58,6 +58,7 @@
 // # Memory
 //
 // Rows stream in batches. Export holds one table of up to 64 MiB, or the ids of
-// a larger one (see Export), Diff ids and hashes of rows (see Diff). Find, Neighbors and blobs scan id columns. Verify
-// with Deep holds the ids of all node tables.
+// a larger one (see Export); Diff holds ids and hashes of rows (see Diff). Find,
+// Neighbors and blobs scan id columns. Verify with Deep holds the ids of all
+// node tables.
 package engine
