@@ -8,6 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/omnideck/omnideck/cost"
+	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/screen"
 	"github.com/omnideck/omnideck/tui/workspace"
 )
@@ -28,6 +30,7 @@ type (
 		gen    uint64
 		data   any
 		err    error
+		op     *screen.Record // that it was asked in; nil = in none
 	}
 	tickMsg struct{}
 	ageMsg  struct{}
@@ -72,6 +75,7 @@ func (m *model) takeOpened(msg openedMsg) tea.Cmd {
 	for _, w := range waiting {
 		cmds = append(cmds, m.ask(w.visit, w.reqs))
 	}
+	cmds = append(cmds, m.ask(m.nav, m.env.Data.MissingLedger(&m.env)))
 	return tea.Batch(cmds...)
 }
 
@@ -95,7 +99,7 @@ func (m *model) ask(v *visit, reqs []screen.Request) tea.Cmd {
 	var remote []screen.Request
 	for _, r := range reqs {
 		if r.Local() {
-			cmds = append(cmds, m.run(v, r, m.ctx, nil))
+			cmds = append(cmds, m.run(v, r, m.ctx, nil, nil))
 		} else {
 			remote = append(remote, r)
 		}
@@ -118,34 +122,62 @@ func (m *model) askGraph(v *visit, reqs []screen.Request) []tea.Cmd {
 	if v.ctx == nil {
 		v.ctx, v.cancel = context.WithCancel(v.inCtx)
 	}
-	ctx, meter := m.ws.Scope(v.ctx)
-	if v != m.nav {
-		var names []string
-		for _, r := range reqs {
+	var cmds []tea.Cmd
+	var names []string
+	for _, r := range reqs {
+		if r.Aside {
+			cmds = append(cmds, m.run(v, r, m.ctx, m.ws, nil))
+		} else {
 			names = append(names, r.Name)
 		}
-		m.last, m.lastName = meter, strings.Join(names, ", ")
 	}
-	var cmds []tea.Cmd
+	if names == nil {
+		return cmds
+	}
+	ctx, meter := m.ws.Scope(v.ctx)
+	op := m.env.Ops.Begin(screen.Record{
+		Visit: v.id, URI: m.env.URI, From: v.screen.Title(), At: m.env.At, Names: names, Table: tableOf(v.screen.Place()),
+		Began: m.env.Now, Meter: meter,
+	}, len(names))
+	if v != m.nav {
+		m.last, m.lastName, m.op = meter, op.Name(), op
+		m.drawer.back, m.drawer.scroll = 0, 0
+	}
 	for _, r := range reqs {
-		cmds = append(cmds, m.run(v, r, ctx, m.ws))
+		if !r.Aside {
+			cmds = append(cmds, m.run(v, r, ctx, m.ws, op))
+		}
 	}
 	return cmds
 }
 
-func (m *model) run(v *visit, r screen.Request, ctx context.Context, ws workspace.Workspace) tea.Cmd {
+// tableOf is the table that a place is about; "" = the whole graph.
+func tableOf(place string) string {
+	table, _, _ := strings.Cut(place, "/")
+	if strings.HasPrefix(table, "node:") || strings.HasPrefix(table, "edge:") {
+		return table
+	}
+	return ""
+}
+
+func (m *model) run(v *visit, r screen.Request, ctx context.Context, ws workspace.Workspace, op *screen.Record) tea.Cmd {
 	id := v.id
 	return safely("reading "+r.Name, func() tea.Msg {
 		data, err := r.Run(ctx, ws)
-		return loadedMsg{id, r.Pane, r.Target, r.Gen, data, err}
+		return loadedMsg{id, r.Pane, r.Target, r.Gen, data, err, op}
 	})
 }
 
 // takeLoaded hands an answer to its pane.
 func (m *model) takeLoaded(msg loadedMsg) tea.Cmd {
+	if msg.op != nil {
+		m.env.Ops.Answer(msg.op, msg.err, m.env.Now)
+		m.dirty = m.dirty || !msg.op.Running() && m.showsOps()
+	}
 	if !msg.pane.Settle(msg.target, msg.gen, msg.data, msg.err, m.env.Now) {
 		return nil
 	}
+	m.env.Data.Note(msg.data)
 	m.dirty = true
 	m.sample()
 	top := m.top()
@@ -240,28 +272,40 @@ func (m *model) takeTick() tea.Cmd {
 	return m.tick()
 }
 
-// sample reads the meter of the scope that is shown.
-func (m *model) sample() {
-	m.seen = m.reading()
+// showsOps says that operations are among what is shown.
+func (m *model) showsOps() bool {
+	return m.drawerOpen() || m.top().screen.Name() == action.OnOps
 }
 
-func (m *model) reading() workspace.Reading {
+// sample reads the meter of the scope that is shown, and its detail when that
+// may have changed.
+func (m *model) sample() {
+	meter := m.shown()
+	m.seen = workspace.Reading{}
+	if meter != nil {
+		m.seen = meter.Sample()
+	}
+	if meter != m.of || m.seen != m.at {
+		m.of, m.at, m.detail, m.p95 = meter, m.seen, cost.Trace{}, 0
+		if meter != nil {
+			m.detail = meter.Trace()
+			m.p95 = screen.Percentile(m.detail, 0.95)
+		}
+	}
+	if m.scope == 2 {
+		m.seen = m.before.Add(m.seen)
+	}
+}
+
+// shown is the meter of the scope that is shown; nil when there is none yet.
+func (m *model) shown() workspace.Meter {
 	switch m.scope {
 	case 0:
-		if v := m.top(); v.meter != nil {
-			return v.meter.Sample()
-		}
+		return m.top().meter
 	case 1:
-		if m.last != nil {
-			return m.last.Sample()
-		}
-	default:
-		if m.all != nil {
-			return m.before.Add(m.all.Sample())
-		}
-		return m.before
+		return m.last
 	}
-	return workspace.Reading{}
+	return m.all
 }
 
 // age arranges that ages are redrawn when their words stop being true: one

@@ -51,6 +51,7 @@ type model struct {
 	lastName string
 	scope    int // 0 screen, 1 operation, 2 since start
 	seen     workspace.Reading
+	counters
 
 	ticking bool
 	ageDue  time.Time
@@ -74,7 +75,7 @@ type waiting struct {
 func newModel(ctx context.Context, o Options, th *theme.Theme) *model {
 	m := &model{opt: o, roots: map[action.ID]*visit{}, quit: func() {}, dirty: true}
 	m.ctx, m.end = context.WithCancel(ctx)
-	m.env = screen.Env{Theme: th, URI: o.URI, Address: o.URI, Data: screen.NewSession(), Keys: action.Default(), Now: o.Now()}
+	m.env = screen.Env{Theme: th, URI: o.URI, Address: o.URI, Data: screen.NewSession(), Keys: action.Default(), Now: o.Now(), Ops: &screen.Records{}}
 	if o.Keys != nil {
 		m.env.Keys = o.Keys
 	}
@@ -96,6 +97,7 @@ func rootScreens() map[action.ID]screen.Screen {
 		action.Commits:  screen.NewCommits(),
 		action.Tables:   screen.NewTables(),
 		action.Versions: screen.NewVersions("__manifest"),
+		action.Ops:      screen.NewOperations(),
 	}
 }
 

@@ -126,6 +126,9 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	if !ok {
 		return nil
 	}
+	if cmd, ok := m.drawerKey(a.ID); ok {
+		return cmd
+	}
 	if why := a.Why(c); why != "" && a.ID != action.Leave {
 		return m.say(a.Title + ": " + why)
 	}
@@ -135,7 +138,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 // do carries out an action.
 func (m *model) do(id action.ID) tea.Cmd {
 	switch id {
-	case action.Overview, action.Branches, action.Commits, action.Tables, action.Versions:
+	case action.Overview, action.Branches, action.Commits, action.Tables, action.Versions, action.Ops:
 		return m.root(id)
 	case action.Back:
 		return m.back()
@@ -154,6 +157,8 @@ func (m *model) do(id action.ID) tea.Cmd {
 		m.scope = (m.scope + 1) % 3
 		m.sample()
 		return nil
+	case action.Drawer:
+		return m.switchDrawer()
 	case action.Help:
 		m.overlays = append(m.overlays, &help{})
 		return nil
@@ -280,7 +285,7 @@ func (m *model) forget() tea.Cmd {
 	}
 	m.openGen++ // a graph that is still being opened comes too late
 	cmd := m.discard(m.ws)
-	m.ws, m.all, m.last, m.opening, m.waiting = nil, nil, nil, false, nil
+	m.ws, m.all, m.last, m.op, m.opening, m.waiting = nil, nil, nil, nil, false, nil
 	m.env.URI, m.env.Remote, m.env.At, m.env.Data = "", false, engine.At{}, screen.NewSession()
 	m.roots = map[action.ID]*visit{}
 	m.stack = []*visit{m.newVisit(screen.NewPicker(m.opt.Recents))}

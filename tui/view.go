@@ -61,7 +61,11 @@ func (m *model) frame() []string {
 		out = append(out, m.crumbs(w), part.Rule(m.env.Theme, "", w))
 		bodyHeight -= 2
 	}
-	out = append(out, m.body(w, bodyHeight)...)
+	drawer := m.drawerRoom()
+	out = append(out, m.body(w, bodyHeight-drawer)...)
+	if drawer > 0 {
+		out = append(out, m.drawDrawer(w, drawer)...)
+	}
 	return append(out, m.status(w), m.keys(w))
 }
 
@@ -101,6 +105,7 @@ func (m *model) header(w int) string {
 		hd.Head, hd.At = info.HeadCommit, info.GraphManifestVersion
 		hd.Worst = screen.WorstFinding(m.env.Theme, info.Findings)
 	}
+	hd.Gauges = m.gauges()
 	switch since := m.waitingSince(); {
 	case !since.IsZero():
 		hd.Age = "reading " + part.Elapsed(m.env.Now.Sub(since))
@@ -163,7 +168,7 @@ func (m *model) crumbs(w int) string {
 	t := m.env.Theme
 	spans := []part.Span{part.S(" ")}
 	first := m.stack[0]
-	for i, id := range []action.ID{action.Overview, action.Branches, action.Commits, action.Tables, action.Versions} {
+	for i, id := range []action.ID{action.Overview, action.Branches, action.Commits, action.Tables, action.Versions, action.Ops} {
 		if m.picking() {
 			break
 		}
@@ -175,7 +180,7 @@ func (m *model) crumbs(w int) string {
 		} else {
 			spans = append(spans, part.S(" "+a.Title+" "))
 		}
-		if i < 4 {
+		if i < 5 {
 			spans = append(spans, part.S(" "))
 		}
 	}
@@ -211,6 +216,7 @@ func (m *model) body(w, h int) []string {
 	} else {
 		out = m.top().screen.Render(&m.env, a)
 	}
+	out = m.coverWithDrawer(out, w)
 	for _, o := range m.overlays {
 		out = o.cover(m, out, w)
 	}
@@ -219,17 +225,38 @@ func (m *model) body(w, h int) []string {
 
 var scopes = []string{"screen", "operation", "since start"}
 
+const sparkOps = 8 // operations in the sparkline
+
+// status is the line of the meter.
 func (m *model) status(w int) string {
-	r := m.seen
-	scope := scopes[m.scope]
-	if m.scope == 1 && m.lastName != "" {
-		scope += " " + m.lastName
-	}
+	r, e := m.seen, &m.env
 	line := part.Meter{
 		Get: r.Get, Head: r.Head, List: r.List, Put: r.Put, Delete: r.Delete, Bytes: r.BytesRead + r.BytesWritten,
-		Hops: r.Hops, InFlight: r.InFlight, Failed: r.Failed, Retries: r.Retries, Scope: scope, Masked: m.env.Masked,
+		Hops: r.Hops, InFlight: r.InFlight, Failed: r.Failed, Retries: r.Retries, Scope: scopes[m.scope], Masked: e.Masked,
 	}
-	return line.Render(m.env.Theme, w)
+	if len(m.detail.Calls) > 0 {
+		line.P95 = screen.Took(m.p95)
+	}
+	if m.env.Ops.Len() > 1 {
+		line.Spark = part.Heights(e.Theme.Glyph, m.env.Ops.Costs(sparkOps))
+	}
+	over := int64(0)
+	switch {
+	case m.scope == 0:
+		for _, op := range m.env.Ops.Of(m.top().id) {
+			over += e.Over(op)
+		}
+	case m.scope == 1 && m.op != nil:
+		over = e.Over(m.op)
+		line.Scope = part.Cut(line.Scope+" "+m.lastName, max(len(line.Scope), w/4), e.Theme.Glyph.More)
+		if was, ok := e.Before(m.op); ok && !m.op.Running() {
+			line.Was = "before " + part.Count(was.Requests)
+		}
+	}
+	if over > 0 {
+		line.Over = part.Count(over) + " over budget"
+	}
+	return line.Render(e.Theme, w)
 }
 
 func (m *model) keys(w int) string {

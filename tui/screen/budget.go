@@ -28,6 +28,9 @@ func (e *Env) Budget(r *Record) (int64, bool) {
 	if r == nil || !ok || r.URI != e.URI || r.At != e.At || unread(info) || e.Data.Info.Problem() != nil {
 		return 0, false
 	}
+	if snap, ok := e.Data.Snapshot.Get(); ok && snap.GraphManifestVersion != info.GraphManifestVersion {
+		return 0, false // the graph went on since F was read
+	}
 	total := int64(0)
 	for _, name := range r.Names {
 		f := budgets[name]

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/cost"
+	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/workspace"
 )
 
@@ -180,6 +181,22 @@ func (e *Env) findBefore(r *Record) Was {
 		}
 	}
 	return w
+}
+
+// MissingLedger asks for the ledger when nobody has yet.
+func (s *Session) MissingLedger(e *Env) []Request {
+	if !s.Ledger.wanted() {
+		return nil
+	}
+	return []Request{s.AskLedger(e)}
+}
+
+// Note keeps of an answer to a screen what is shown elsewhere too: the chain
+// of `__manifest`, for the gauges.
+func (s *Session) Note(data any) {
+	if v, ok := data.(*engine.Versions); ok && v != nil && v.Table == manifestTable {
+		s.Chain = v
+	}
 }
 
 // AskLedger asks for the ledger of the graph. It asks no store, so it is no

@@ -14,8 +14,9 @@ import (
 // together, and what they cost. The root makes and ends it.
 type Record struct {
 	Seq          uint64 // 1, 2, 3 … in order of beginning
+	Visit        uint64 // of the screen that asked
 	URI          string // of the graph
-	From         string // place of the screen that asked
+	From         string // title of that screen
 	At           engine.At
 	Names        []string // of its questions, in their order
 	Table        string   // that they are about; "" = the whole graph
@@ -93,6 +94,26 @@ func (rs *Records) Begin(r Record, n int) *Record {
 		}
 	}
 	return &r
+}
+
+// Costs are the requests of the newest n operations, the last one last.
+func (rs *Records) Costs(n int) []int64 {
+	var out []int64
+	for i := min(n, rs.Len()) - 1; i >= 0; i-- {
+		out = append(out, rs.Newest(i).Reading().Requests())
+	}
+	return out
+}
+
+// Of are the operations that a visit asked for, newest first.
+func (rs *Records) Of(visit uint64) []*Record {
+	var out []*Record
+	for i := range rs.Len() {
+		if r := rs.Newest(i); r.Visit == visit {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // Len is how many are remembered.
