@@ -106,6 +106,14 @@ func (m *model) header(w int) string {
 		hd.Worst = screen.WorstFinding(m.env.Theme, info.Findings)
 	}
 	hd.Gauges = m.gauges()
+	if m.env.Travelling() {
+		if hd.Head == "" {
+			hd.Head = m.env.At.Commit
+		}
+		if at, ok := ulidTime(hd.Head); ok {
+			hd.Travel = part.Ago(m.env.Now, at)
+		}
+	}
 	switch since := m.waitingSince(); {
 	case !since.IsZero():
 		hd.Age = "reading " + part.Elapsed(m.env.Now.Sub(since))
@@ -115,6 +123,23 @@ func (m *model) header(w int) string {
 		hd.Age = m.shownAge()
 	}
 	return hd.Render(m.env.Theme, w)
+}
+
+// ulidTime is the moment that a commit id begins with.
+func ulidTime(id string) (time.Time, bool) {
+	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	if len(id) != 26 || id[0] > '7' {
+		return time.Time{}, false
+	}
+	ms := int64(0)
+	for _, c := range id[:10] {
+		d := strings.IndexRune(digits, c)
+		if d < 0 {
+			return time.Time{}, false
+		}
+		ms = ms<<5 | int64(d)
+	}
+	return time.UnixMilli(ms), true
 }
 
 // waitingSince is when the oldest question was asked that is still open.

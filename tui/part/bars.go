@@ -56,7 +56,10 @@ func (h Header) left(t *theme.Theme) []Span {
 		left = append(left, R(theme.Muted, " "+g.Dot+" "), R(theme.Accent, Clean(h.Branch, g)))
 	}
 	if h.Past || h.Travel != "" {
-		return append(left, S(" "), R(theme.Chip, h.moment(g)))
+		for i := range left {
+			left[i].Role = theme.Travel
+		}
+		return append(left, R(theme.Travel, h.moment(g)))
 	}
 	if h.Head != "" {
 		left = append(left, R(theme.Muted, " @ "), S(Short(h.Head, g)))
@@ -104,7 +107,7 @@ func (h Header) right(t *theme.Theme, drop int) []Span {
 	case h.Locked:
 		right = append(right, S("  "), R(theme.Chip, " RO "))
 	case h.Remote:
-		right = append(right, S("  "), R(theme.Write, " RW "))
+		right = append(right, S("  "), R(theme.RW, " RW "))
 	}
 	if h.Follow != "" {
 		right = append(right, R(theme.Accent, "  follow "+h.Follow))
