@@ -3,6 +3,7 @@ package screen
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
@@ -11,13 +12,26 @@ import (
 )
 
 // Branches shows the branches as a tree of who was made from whom, and for
-// each whom it needs and who needs it.
+// each whom it needs and who needs it. A list that is narrowed or ordered
+// otherwise is drawn without the tree.
 type Branches struct {
-	split
+	browse
+	made *branchRows
+}
+
+// branchRows is the tree, and what it was made from.
+type branchRows struct {
+	at   time.Time // when the branches came
+	n    int
+	rows []treeRow
 }
 
 // NewBranches makes the screen.
-func NewBranches() *Branches { return &Branches{} }
+func NewBranches() *Branches {
+	b := &Branches{}
+	b.browse = newBrowse(0, b.listing)
+	return b
+}
 
 // Name implements Screen.
 func (b *Branches) Name() string { return action.OnBranches }
@@ -33,7 +47,7 @@ func (b *Branches) Start(e *Env) []Request {
 	if e.Data.Branches.wanted() {
 		return b.Reload(e)
 	}
-	return nil
+	return b.need(e)
 }
 
 // Reload implements Screen.
@@ -42,54 +56,129 @@ func (b *Branches) Reload(e *Env) []Request { return []Request{e.Data.AskBranche
 // Panes implements Screen.
 func (b *Branches) Panes(e *Env) []Pane { return []Pane{&e.Data.Branches} }
 
+// tree is what is listed, made once for each answer.
+func (b *Branches) tree(e *Env) *branchRows {
+	data, _ := e.Data.Branches.Get()
+	if at := e.Data.Branches.Loaded(); b.made == nil || b.made.at != at || b.made.n != len(data) {
+		b.made = &branchRows{at, len(data), tree(data)}
+	}
+	return b.made
+}
+
+func (b *Branches) listing(e *Env) listing {
+	t := b.tree(e)
+	rows := t.rows
+	return listing{
+		n: len(rows), of: t, what: "branches",
+		key:    func(i int) string { return rows[i].Name },
+		record: func(i int) any { return rows[i].Branch },
+		facets: []facet{
+			textFacet("branch", func(i int) string { return rows[i].Name }),
+			textFacet("head", func(i int) string { return rows[i].Head }),
+			countFacet("version", func(i int) uint64 { return rows[i].ManifestVersion }),
+			countFacet("ahead", func(i int) int { return rows[i].Ahead }),
+			countFacet("tables", func(i int) int { return rows[i].OwnedTables }),
+			ageFacet(e.Now, func(i int) time.Time { return rows[i].Created }),
+			textFacet("parent", func(i int) string { return rows[i].Parent }),
+			textFacet("needed", func(i int) string { return strings.Join(rows[i].NeededBy, " ") }),
+			textFacet("state", func(i int) string { return stateWord(rows[i]) }),
+		},
+	}
+}
+
+// stateWord is what a filter sees of the state of a branch.
+func stateWord(r treeRow) string {
+	switch {
+	case r.Problem != "":
+		return "unreadable"
+	case len(r.Findings) > 0:
+		return "finding"
+	case !r.OwnHead && r.Name != "main":
+		return "lazy"
+	}
+	return ""
+}
+
 // Context implements Screen.
-func (b *Branches) Context(e *Env) action.Context {
-	list, _ := e.Data.Branches.Get()
-	return action.Context{Items: len(list), Openable: len(list) > 0, Detail: len(list) > 0}
+func (b *Branches) Context(e *Env) action.Context { return b.context(e) }
+
+// branch is the one that is selected.
+func (b *Branches) branch(e *Env) *treeRow {
+	i, ok := b.selected(e)
+	if !ok {
+		return nil
+	}
+	return &b.tree(e).rows[i]
 }
 
 // Do implements Screen.
 func (b *Branches) Do(e *Env, id action.ID) Effect {
-	data, _ := e.Data.Branches.Get()
-	rows := tree(data)
 	switch id {
 	case action.Flip, action.Open:
-		b.onRight = !b.onRight && len(rows) > 0
+		b.flip(e)
 	default:
-		if b.move(id, len(rows)) && b.list.Sel < len(rows) {
-			b.list.Remember(rows[b.list.Sel].Name)
-		}
+		b.move(e, id)
 	}
 	return Effect{}
 }
 
+// headOf is the head of a branch as a point of the graph.
+func headOf(name string) engine.At {
+	if name == "main" {
+		return engine.At{}
+	}
+	return engine.At{Branch: name}
+}
+
 // Destination implements Traveller: the head of the selected branch.
-func (b *Branches) Destination(e *Env) (at engine.At, name string, ok bool) {
-	data, _ := e.Data.Branches.Get()
-	rows := tree(data)
-	if b.list.Sel >= len(rows) {
-		return at, "", false
+func (b *Branches) Destination(e *Env) (engine.At, string, bool) {
+	r := b.branch(e)
+	if r == nil {
+		return engine.At{}, "", false
 	}
-	if name = rows[b.list.Sel].Name; name != "main" {
-		at.Branch = name
+	return headOf(r.Name), r.Name, true
+}
+
+// Pin implements Pinner: the head of the selected branch.
+func (b *Branches) Pin(e *Env) *Pin {
+	r := b.branch(e)
+	if r == nil {
+		return nil
 	}
-	return at, name, true
+	return &Pin{Kind: PinPoint, Label: "branch " + r.Name, At: headOf(r.Name)}
+}
+
+// Copies implements Copier.
+func (b *Branches) Copies(e *Env) []Copy {
+	r := b.branch(e)
+	if r == nil {
+		return nil
+	}
+	out := []Copy{{"branch", r.Name}}
+	if r.Head != "" {
+		out = append(out, Copy{"head commit", r.Head})
+	}
+	out = append(out,
+		Copy{"command that lists its commits", commandLine("log", e.Address, "--branch", r.Name)},
+		Copy{"command that shows its tables", commandLine("snapshot", e.Address, "--branch", r.Name)})
+	return append(out, jsonCopy("branch as JSON", r.Branch)...)
 }
 
 // Render implements Screen.
 func (b *Branches) Render(e *Env, a Area) []string {
 	p := &e.Data.Branches
-	data, ok := p.Get()
-	rows := tree(data)
-	b.list.Settle(len(rows), func(i int) string { return rows[i].Name })
+	_, ok := p.Get()
+	l := b.listing(e)
+	n := b.settle(l)
+	rows := b.made.rows
 	key := ""
-	if len(rows) > 0 {
-		key = rows[b.list.Sel].Name
+	if n > 0 {
+		key = l.key(b.lens.item(b.list.Sel))
 	}
 	list := func(w, h int, focused bool) []string {
 		facts := ""
 		if ok {
-			facts = part.Count(len(rows))
+			facts = b.facts(e, l, n, branchCounts(rows))
 		}
 		out := []string{title(e, w, "branches", facts, p)}
 		if !ok || p.Problem() != nil {
@@ -99,26 +188,50 @@ func (b *Branches) Render(e *Env, a Area) []string {
 			}
 			out = append(out, absent(e, p, w, room)...)
 		}
-		if len(rows) > 0 {
-			out = append(out, b.table(e, rows).Render(e.Theme, w, max(0, h-len(out)), &b.list, focused)...)
+		switch {
+		case n > 0:
+			out = append(out, b.table(e, rows, n).Render(e.Theme, w, max(0, h-len(out)), &b.list, focused)...)
+		case l.n > 0:
+			out = append(out, b.noMatch(e, w))
 		}
 		return part.Fit(out, w, h)
 	}
 	detail := func(w int) *part.Doc {
 		d := part.NewDoc(e.Theme, w)
-		if len(rows) > 0 {
-			branchDoc(e, d, rows[b.list.Sel])
+		if n > 0 {
+			branchDoc(e, d, rows, rows[b.lens.item(b.list.Sel)])
 		}
 		return d
 	}
 	return b.render(e, a, key, list, detail)
 }
 
-func (b *Branches) table(e *Env, rows []treeRow) part.Table {
+// branchCounts says how many branches there are, and how many are lazy.
+func branchCounts(rows []treeRow) string {
+	lazy, bad := 0, 0
+	for _, r := range rows {
+		switch {
+		case r.Problem != "":
+			bad++
+		case stateWord(r) == "lazy":
+			lazy++
+		}
+	}
+	s := part.Count(len(rows))
+	if lazy > 0 {
+		s += ", " + part.Count(lazy) + " lazy"
+	}
+	if bad > 0 {
+		s += ", " + part.Count(bad) + " unreadable"
+	}
+	return s
+}
+
+func (b *Branches) table(e *Env, rows []treeRow, n int) part.Table {
 	g := e.Theme.Glyph
 	return part.Table{
 		Columns: []part.Column{
-			{Title: "branch", Min: 18},
+			{Title: "branch", Min: 18, Max: 60},
 			{Title: "head"},
 			{Title: "version", Right: true, Drop: 4},
 			{Title: "ahead", Right: true, Drop: 2},
@@ -126,35 +239,47 @@ func (b *Branches) table(e *Env, rows []treeRow) part.Table {
 			{Title: "needed by", Min: 9, Drop: 1},
 			{Title: "state", Drop: 5},
 		},
-		N: len(rows), Heading: true,
-		Row: func(i int) []part.Span {
-			r := rows[i]
-			name := r.lead(g) + part.Clean(r.Name, g)
+		N: n, Heading: true,
+		Row: func(p int) []part.Span {
+			r := rows[b.lens.item(p)]
+			name := part.Clean(r.Name, g)
+			if b.lens.order == nil {
+				name = r.lead(g) + name
+			}
 			head := part.R(theme.Muted, "none")
 			if r.Head != "" {
 				head = part.S(part.Short(r.Head, g))
-			}
-			state, role := "", theme.Muted
-			switch {
-			case r.Problem != "":
-				state, role = g.Bad+" unreadable", theme.Bad
-			case len(r.Findings) > 0:
-				state, role = g.Warn+" "+part.Plural(len(r.Findings), "finding", "findings"), theme.Warn
-			case r.Name == e.Branch():
-				state, role = "shown", theme.Accent
-			case !r.OwnHead && r.Name != "main":
-				state = "lazy"
 			}
 			version := ""
 			if r.ManifestVersion > 0 {
 				version = "v" + part.Count(r.ManifestVersion)
 			}
 			return []part.Span{
-				part.S(name), head, part.S(version), part.S(orDash(r.Name == "main", part.Count(r.Ahead))),
-				part.S(part.Count(r.OwnedTables)), part.S(orDash(len(r.NeededBy) == 0, part.Clean(strings.Join(r.NeededBy, ", "), g))), part.R(role, state),
+				part.S(name), head, part.S(version), part.S(orDash(r.Name == "main" || r.Problem != "", part.Count(r.Ahead))),
+				part.S(orDash(r.Problem != "", part.Count(r.OwnedTables))), part.S(orDash(len(r.NeededBy) == 0, part.Clean(strings.Join(r.NeededBy, ", "), g))), branchState(e, r),
 			}
 		},
 	}
+}
+
+// branchState is what is special about a branch, the worst first.
+func branchState(e *Env, r treeRow) part.Span {
+	g := e.Theme.Glyph
+	switch {
+	case r.Problem != "":
+		return part.R(theme.Bad, g.Bad+" unreadable")
+	case len(r.Findings) > 0:
+		return part.R(theme.Warn, g.Warn+" "+part.Plural(len(r.Findings), "finding", "findings"))
+	case e.Pinned != nil && e.Pinned.Kind == PinPoint && same(e.Pinned.At, headOf(r.Name)):
+		return part.R(theme.Accent, "marked")
+	case r.Name == e.Branch() && e.Travelling():
+		return part.R(theme.Accent, "shown, earlier")
+	case r.Name == e.Branch():
+		return part.R(theme.Accent, "shown")
+	case !r.OwnHead && r.Name != "main":
+		return part.R(theme.Muted, "lazy")
+	}
+	return part.S("")
 }
 
 func orDash(dash bool, s string) string {
@@ -239,7 +364,7 @@ func tree(branches []engine.Branch) []treeRow {
 	return out
 }
 
-func branchDoc(e *Env, d *part.Doc, r treeRow) {
+func branchDoc(e *Env, d *part.Doc, rows []treeRow, r treeRow) {
 	d.Head(r.Name)
 	if r.Problem != "" {
 		d.FactRole("problem", theme.Bad, r.Problem)
@@ -258,18 +383,16 @@ func branchDoc(e *Env, d *part.Doc, r treeRow) {
 	if r.ManifestVersion > 0 {
 		d.Fact("version", "v"+part.Count(r.ManifestVersion)+" of its __manifest")
 	}
-	if !r.OwnHead && r.Name != "main" {
+	if !r.OwnHead && r.Name != "main" && r.Problem == "" {
 		d.Fact("state", "lazy: nothing was committed on it, it shows what "+branchOr(r.Parent)+" showed when it was made")
 	}
-	if r.Name != "main" {
+	if r.Name != "main" && r.Problem == "" {
 		d.Fact("ahead", part.Plural(r.Ahead, "commit", "commits")+" that main does not have")
 	}
-	d.Fact("own tables", part.Plural(r.OwnedTables, "table", "tables")+" of which this branch has its own version")
-	needs := "nothing of another branch"
-	if r.Name != "main" {
-		needs = branchOr(r.Parent) + ": it reads data written there"
+	if r.Problem == "" {
+		d.Fact("own tables", part.Plural(r.OwnedTables, "table", "tables")+" of which this branch has its own version")
 	}
-	d.Fact("needs", needs)
+	d.Fact("needs", needsWords(rows, r))
 	by := "no branch"
 	if len(r.NeededBy) > 0 {
 		by = strings.Join(r.NeededBy, ", ") + ": cannot go while they read its data"
@@ -280,4 +403,26 @@ func branchDoc(e *Env, d *part.Doc, r treeRow) {
 		d.Gap()
 		d.FactRole(mark+" "+f.ID, role, f.Title)
 	}
+	dot := " " + e.Theme.Glyph.Dot + " "
+	d.Gap().Text(theme.Muted, e.Key(action.Travel)+" shows this branch on all screens"+dot+e.Key(action.Mark)+" marks it, "+e.Key(action.Compare)+" on another compares the two")
+}
+
+// needsWords names the branches whose data a branch reads: those that say that
+// it needs them.
+func needsWords(rows []treeRow, r treeRow) string {
+	var out []string
+	for _, o := range rows {
+		if slices.Contains(o.NeededBy, r.Name) {
+			out = append(out, o.Name)
+		}
+	}
+	switch {
+	case len(out) > 0:
+		return strings.Join(out, ", ") + ": it reads data written there"
+	case r.Name == "main":
+		return "nothing of another branch"
+	case r.Problem != "":
+		return "not known"
+	}
+	return "nothing of another branch that is there"
 }

@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
@@ -12,20 +14,70 @@ import (
 // page is a screen of text that is known already: evidence of a finding, a
 // pending recovery.
 type page struct {
-	title, key string
-	build      func(*part.Doc)
-	scroll     split
+	title   string
+	build   func(*Env, *part.Doc)
+	objects []string // keys of objects that it names
+	copies  func(*Env) []Copy
+	scroll  split
 }
 
-func newPage(title, key string, build func(*part.Doc)) *page {
-	return &page{title: title, key: key, build: build, scroll: split{onRight: true}}
+func newPage(title string, build func(*Env, *part.Doc)) *page {
+	return &page{title: title, build: build, scroll: split{onRight: true}}
 }
 
 // NewFinding shows one finding with its evidence and next step.
 func NewFinding(f engine.Finding) Screen {
-	p := newPage(f.ID, "finding/"+f.ID, nil)
-	p.build = func(d *part.Doc) { findingDoc(d.Theme(), d, f) }
+	p := newPage(f.ID, func(e *Env, d *part.Doc) { findingDoc(e, d, f) })
+	p.objects = objectsOf(f)
+	p.copies = func(*Env) []Copy { return findingCopies(f) }
 	return p
+}
+
+// newPending shows one pending recovery.
+func newPending(r engine.Pending) Screen {
+	p := newPage("recovery", func(_ *Env, d *part.Doc) { pendingDoc(d, r) })
+	p.objects = []string{r.Key}
+	p.copies = func(*Env) []Copy { return pendingCopies(r) }
+	return p
+}
+
+func pendingCopies(r engine.Pending) []Copy {
+	out := []Copy{{"object key", r.Key}}
+	if r.OperationID != "" {
+		out = append(out, Copy{"operation", r.OperationID})
+	}
+	return append(out, jsonCopy("recovery as JSON", r)...)
+}
+
+// objectsOf are the keys among the evidence of a finding that are those of
+// objects, not of folders or tables.
+func objectsOf(f engine.Finding) []string {
+	var out []string
+	for _, ev := range f.Evidence {
+		if strings.Contains(path.Base(ev.Key), ".") && !strings.HasSuffix(ev.Key, "/") && !slices.Contains(out, ev.Key) {
+			out = append(out, ev.Key)
+		}
+	}
+	return out
+}
+
+func findingCopies(f engine.Finding) []Copy {
+	var out []Copy
+	if f.Action != nil {
+		out = append(out, Copy{"next step", nextStep(f)})
+	}
+	for i, ev := range f.Evidence {
+		if i == 8 {
+			break
+		}
+		out = append(out, Copy{"evidence", ev.Key})
+	}
+	out = append(out, Copy{"sentence", f.ID + " " + f.Title})
+	return append(out, jsonCopy("finding as JSON", f)...)
+}
+
+func nextStep(f engine.Finding) string {
+	return commandLine(append([]string{f.Action.Verb}, f.Action.Args...)...)
 }
 
 // Name implements Screen.
@@ -47,7 +99,10 @@ func (p *page) Reload(*Env) []Request { return nil }
 func (p *page) Panes(*Env) []Pane { return nil }
 
 // Context implements Screen.
-func (p *page) Context(*Env) action.Context { return action.Context{} }
+func (p *page) Context(*Env) action.Context { return action.Context{Items: len(p.objects)} }
+
+// Copies implements Copier.
+func (p *page) Copies(e *Env) []Copy { return p.copies(e) }
 
 // InDetail implements Screen: a page is nothing but detail.
 func (p *page) InDetail() bool { return false }
@@ -57,20 +112,39 @@ func (p *page) CloseDetail() {}
 
 // Do implements Screen.
 func (p *page) Do(_ *Env, id action.ID) Effect {
+	if id == action.Raw {
+		return openObject(p.objects)
+	}
 	p.scroll.move(id, 0)
 	return Effect{}
+}
+
+// openObject shows an object: the only one, or the one that is chosen.
+func openObject(keys []string) Effect {
+	switch len(keys) {
+	case 0:
+		return Effect{}
+	case 1:
+		return Effect{Push: NewObject(keys[0])}
+	}
+	m := &Menu{Title: "which object", Choose: func(_ *Env, i int) Effect { return Effect{Push: NewObject(keys[i])} }}
+	for _, k := range keys {
+		m.Items = append(m.Items, MenuItem{Label: k})
+	}
+	return Effect{Menu: m}
 }
 
 // Render implements Screen.
 func (p *page) Render(e *Env, a Area) []string {
 	d := part.NewDoc(e.Theme, a.W)
-	p.build(d)
+	p.build(e, d)
 	return d.Window(a.H, &p.scroll.scroll)
 }
 
 // findingDoc writes a finding out: what, how sure, on which evidence, and
 // what to do.
-func findingDoc(t *theme.Theme, d *part.Doc, f engine.Finding) {
+func findingDoc(e *Env, d *part.Doc, f engine.Finding) {
+	t := e.Theme
 	mark, role := severity(t, f.Severity)
 	d.Line(part.R(role, mark+" "+string(f.Severity)), part.R(theme.Strong, "  "+part.Clean(f.ID, t.Glyph)))
 	d.Text(theme.Text, f.Title)
@@ -88,7 +162,13 @@ func findingDoc(t *theme.Theme, d *part.Doc, f engine.Finding) {
 	}
 	if f.Action != nil {
 		d.Head("next step")
-		d.Text(theme.Text, "omnideck "+strings.Join(append([]string{f.Action.Verb}, f.Action.Args...), " "))
+		d.Text(theme.Text, nextStep(f))
 		d.Fact("danger", f.Action.Danger)
 	}
+	d.Gap()
+	hint := e.Key(action.Copy) + " copies evidence and next step"
+	if len(objectsOf(f)) > 0 {
+		hint = e.Key(action.Raw) + " shows the object itself " + t.Glyph.Dot + " " + hint
+	}
+	d.Text(theme.Muted, hint)
 }

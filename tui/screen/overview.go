@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
@@ -62,6 +63,7 @@ type item struct {
 	spans  []part.Span
 	open   func() Screen
 	detail func(*part.Doc)
+	copies func() []Copy
 }
 
 // block is a heading and the items, or the words, under it.
@@ -95,6 +97,38 @@ func (o *Overview) Do(e *Env, id action.ID) Effect {
 		}
 	}
 	return Effect{}
+}
+
+// Copies implements Copier: of the selected thing, and of the graph.
+func (o *Overview) Copies(e *Env) []Copy {
+	var out []Copy
+	if items := o.items(e); o.list.Sel < len(items) {
+		out = items[o.list.Sel].copies()
+	}
+	if info, ok := e.Data.Info.Get(); ok && info.HeadCommit != "" {
+		out = append(out, Copy{"head commit", info.HeadCommit})
+	}
+	return append(out, Copy{"address", e.Address}, Copy{"command that tells this", commandLine("info", e.Address)})
+}
+
+// Keep implements Keeper.
+func (o *Overview) Keep() json.RawMessage {
+	if o.list.Key == "" {
+		return nil
+	}
+	raw, err := json.Marshal(kept{Key: o.list.Key})
+	if err != nil {
+		return nil // a key that is not text is not kept
+	}
+	return raw
+}
+
+// Restore implements Keeper.
+func (o *Overview) Restore(raw json.RawMessage) {
+	var k kept
+	if json.Unmarshal(raw, &k) == nil && k.Key != "" {
+		o.list.Remember(k.Key)
+	}
 }
 
 func (o *Overview) items(e *Env) []item {

@@ -33,7 +33,8 @@ func findings(e *Env, info *engine.Info, w int) block {
 			key:    "finding/" + f.ID + "/" + f.Title,
 			spans:  []part.Span{part.R(role, mark), part.S(" "), part.R(theme.Strong, part.Pad(part.Clean(f.ID, e.Theme.Glyph), 4)), part.S(" " + part.Clean(f.Title, e.Theme.Glyph))},
 			open:   func() Screen { return NewFinding(f) },
-			detail: func(d *part.Doc) { findingDoc(e.Theme, d, f) },
+			detail: func(d *part.Doc) { findingDoc(e, d, f) },
+			copies: func() []Copy { return findingCopies(f) },
 		})
 	}
 	return b
@@ -110,10 +111,9 @@ func pending(e *Env, info *engine.Info) block {
 		}
 		b.items = append(b.items, item{
 			key: "pending/" + p.Key, spans: spans,
-			open: func() Screen {
-				return newPage("recovery", "pending/"+p.Key, func(d *part.Doc) { pendingDoc(e.Theme, d, p) })
-			},
-			detail: func(d *part.Doc) { pendingDoc(e.Theme, d, p) },
+			open:   func() Screen { return newPending(p) },
+			detail: func(d *part.Doc) { pendingDoc(d, p) },
+			copies: func() []Copy { return pendingCopies(p) },
 		})
 	}
 	return b
@@ -126,7 +126,7 @@ func branchOr(name string) string {
 	return name
 }
 
-func pendingDoc(t *theme.Theme, d *part.Doc, p engine.Pending) {
+func pendingDoc(d *part.Doc, p engine.Pending) {
 	d.Head("pending recovery " + p.Kind)
 	d.Text(theme.Text, "A writer recorded this plan and did not finish it. The next open for writing, or the verb recover, finishes or undoes it. Looking leaves it alone.")
 	d.Gap()
@@ -198,6 +198,7 @@ func tableItem(e *Env, d engine.Dataset, name, rows int) item {
 		},
 		open:   func() Screen { return NewTable(d.Table()) },
 		detail: func(doc *part.Doc) { tableDoc(doc, d) },
+		copies: func() []Copy { return tableCopies(e, d) },
 	}
 }
 

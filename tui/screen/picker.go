@@ -20,12 +20,20 @@ type Recent struct {
 // Demo is the address of the embedded graph.
 const Demo = "demo:"
 
-// Picker chooses a graph: those opened before, the embedded one, or an address
-// that is typed.
+// Picker chooses a graph: those opened before, whether or not they can be
+// reached now, the embedded one, or an address that is typed.
 type Picker struct {
-	split
+	browse
 	read    func(context.Context) ([]Recent, error)
 	recents Load[[]Recent]
+	made    *choices
+}
+
+// choices are the graphs that are offered, and when they were read.
+type choices struct {
+	at   time.Time
+	n    int // as read
+	list []Recent
 }
 
 // NewPicker makes the screen; read gives the graphs opened before, newest
@@ -33,6 +41,7 @@ type Picker struct {
 func NewPicker(read func(context.Context) ([]Recent, error)) *Picker {
 	p := &Picker{read: read}
 	p.recents.name = "recent graphs"
+	p.browse = newBrowse(0, p.listing)
 	return p
 }
 
@@ -50,7 +59,7 @@ func (p *Picker) Start(e *Env) []Request {
 	if p.read != nil && p.recents.wanted() {
 		return p.Reload(e)
 	}
-	return nil
+	return p.need(e)
 }
 
 // Reload implements Screen.
@@ -70,67 +79,109 @@ func (p *Picker) Panes(*Env) []Pane {
 	return []Pane{&p.recents}
 }
 
-func (p *Picker) choices() []Recent {
+func (p *Picker) choices() *choices {
 	recents, _ := p.recents.Get()
-	out := make([]Recent, 0, len(recents)+1)
+	at := p.recents.Loaded()
+	if p.made != nil && p.made.at == at && p.made.n == len(recents) {
+		return p.made
+	}
+	p.made = &choices{at: at, n: len(recents), list: make([]Recent, 0, len(recents)+1)}
 	for _, r := range recents {
 		if r.URI != Demo && !strings.HasPrefix(r.URI, "mem:") { // memory is gone
-			out = append(out, r)
+			p.made.list = append(p.made.list, r)
 		}
 	}
-	return append(out, Recent{URI: Demo})
+	p.made.list = append(p.made.list, Recent{URI: Demo})
+	return p.made
+}
+
+func (p *Picker) listing(e *Env) listing {
+	c := p.choices()
+	return listing{
+		n: len(c.list), of: c,
+		key: func(i int) string { return c.list[i].URI },
+		facets: []facet{
+			textFacet("address", func(i int) string { return c.list[i].URI }),
+			ageFacet(e.Now, func(i int) time.Time { return c.list[i].Last }),
+		},
+	}
 }
 
 // Context implements Screen.
-func (p *Picker) Context(*Env) action.Context {
-	return action.Context{Items: len(p.choices()), Openable: true}
+func (p *Picker) Context(e *Env) action.Context {
+	out := p.context(e)
+	out.Detail = false
+	return out
 }
 
 // Do implements Screen.
-func (p *Picker) Do(_ *Env, id action.ID) Effect {
-	list := p.choices()
-	switch id {
-	case action.Open:
-		return Effect{URI: list[min(p.list.Sel, len(list)-1)].URI}
-	case action.Address:
+func (p *Picker) Do(e *Env, id action.ID) Effect {
+	i, ok := p.selected(e)
+	switch {
+	case id == action.Address:
 		return Effect{Prompt: &Prompt{Title: "address of a graph", Hint: "opens", Draft: "address", Done: func(_ *Env, uri string) Effect { return Effect{URI: uri} }}}
+	case id == action.Flip:
+	case id == action.Open && ok:
+		return Effect{URI: p.choices().list[i].URI}
 	default:
-		if p.move(id, len(list)) {
-			p.list.Remember(list[p.list.Sel].URI)
-		}
+		p.move(e, id)
 	}
 	return Effect{}
+}
+
+// Copies implements Copier.
+func (p *Picker) Copies(e *Env) []Copy {
+	i, ok := p.selected(e)
+	if !ok {
+		return nil
+	}
+	uri := p.choices().list[i].URI
+	return []Copy{{"address", uri}, {"command that opens it", commandLine(uri)}}
 }
 
 // Render implements Screen.
 func (p *Picker) Render(e *Env, a Area) []string {
 	t := e.Theme
-	list := p.choices()
-	p.list.Settle(len(list), func(i int) string { return list[i].URI })
+	l := p.listing(e)
+	n := p.settle(l)
 	var state Pane
 	if p.read != nil {
 		state = &p.recents
 	}
-	out := []string{title(e, a.W, "open a graph", "", state), part.Blank(a.W)}
+	out := []string{title(e, a.W, "open a graph", p.facts(e, l, n, ""), state), part.Blank(a.W)}
 	if state != nil && state.Problem() != nil {
 		out = append(out, problem(e, state, a.W, 0)...)
 	}
 	tb := part.Table{
 		Columns: []part.Column{{Title: "address", Min: 12}, {Title: "opened", Drop: 1, Right: true}},
-		N:       len(list),
-		Row: func(i int) []part.Span {
-			if list[i].URI == Demo {
+		N:       n,
+		Row: func(at int) []part.Span {
+			r := p.made.list[p.lens.item(at)]
+			if r.URI == Demo {
 				return []part.Span{part.S(Demo), part.R(theme.Muted, "the graph inside this program")}
 			}
-			return []part.Span{part.S(part.Clean(list[i].URI, t.Glyph)), part.R(theme.Muted, part.Ago(e.Now, list[i].Last)+" ago")}
+			return []part.Span{part.S(part.Clean(r.URI, t.Glyph)), part.R(theme.Muted, agoWords(e, r.Last))}
 		},
 	}
 	foot := []string{
 		part.Blank(a.W),
-		part.Line(t, a.W, part.S("  "), part.R(theme.Muted, "a types another address: a folder, s3://bucket/graph, gs://, azblob://")),
+		part.Line(t, a.W, part.S("  "), part.R(theme.Muted, e.Key(action.Address)+" types another address: a folder, s3://bucket/graph, gs://, azblob://")),
 		part.Line(t, a.W, part.S("  "), part.R(theme.Muted, "Looking never writes to a graph.")),
 	}
-	h := min(len(list), max(1, a.H-len(out)-len(foot)))
+	if n == 0 {
+		return part.Fit(append(append(out, p.noMatch(e, a.W)), foot...), a.W, a.H)
+	}
+	h := min(n, max(1, a.H-len(out)-len(foot)))
 	out = append(out, tb.Render(t, a.W, h, &p.list, true)...)
 	return part.Fit(append(out, foot...), a.W, a.H)
+}
+
+// agoWords says how long ago a graph was opened.
+func agoWords(e *Env, at time.Time) string {
+	switch s := part.Ago(e.Now, at); s {
+	case "", "now":
+		return s
+	default:
+		return s + " ago"
+	}
 }

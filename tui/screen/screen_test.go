@@ -145,7 +145,7 @@ func TestALongFailureFillsThePane(t *testing.T) {
 		l := &e.Data.Snapshot
 		q := l.ask(e, func(context.Context, workspace.Workspace) (*engine.Snapshot, error) { return nil, nil })
 		l.Settle(q.Target, q.Gen, nil, errors.New(sentence), e.Now)
-		got := strings.Join((&Tables{}).Render(e, Area{W: 80, H: c.height}), "\n")
+		got := strings.Join(NewTables().Render(e, Area{W: 80, H: c.height}), "\n")
 		if n := strings.Count(got, "a line of it"); n != c.lines {
 			t.Errorf("height %d: %d lines, expected %d", c.height, n, c.lines)
 		}
@@ -157,7 +157,7 @@ func TestALongFailureFillsThePane(t *testing.T) {
 	q := e.Data.Info.ask(e, func(context.Context, workspace.Workspace) (*engine.Info, error) { return nil, nil })
 	e.Data.Info.Settle(q.Target, q.Gen, nil, errors.New(sentence), e.Now)
 	for height, lines := range map[int]int{40: 17, 15: problemLines} {
-		got := strings.Join((&Overview{}).Render(e, Area{W: 80, H: height}), "\n")
+		got := strings.Join(NewOverview().Render(e, Area{W: 80, H: height}), "\n")
 		if n := strings.Count(got, "a line of it"); n != lines || strings.Contains(got, " more, tab") != (height == 15) {
 			t.Errorf("the overview, height %d, shows %d lines, expected %d:\n%s", height, n, lines, got)
 		}

@@ -268,7 +268,10 @@ func (s *Tables) Copies(e *Env) []Copy {
 	case i == len(rows):
 		return []Copy{{"table", manifestTable}, {"command that lists its versions", commandLine("versions", e.Address)}}
 	}
-	d := rows[i]
+	return tableCopies(e, rows[i])
+}
+
+func tableCopies(e *Env, d engine.Dataset) []Copy {
 	return append([]Copy{
 		{"table", d.Table()},
 		{"path", d.Path},
