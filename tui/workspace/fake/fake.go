@@ -205,7 +205,7 @@ func (w *Workspace) Versions(ctx context.Context, table, _ string, o engine.Vers
 	for i := range cut.Versions {
 		x := &cut.Versions[i]
 		if !o.Details {
-			x.Operation, x.Rows, x.Fragments, x.Transaction, x.Writer = "", nil, nil, "", ""
+			x.Operation, x.Rows, x.Fragments, x.Transaction, x.Writer, x.DataBytes, x.AddedBytes = "", nil, nil, "", "", nil, nil
 		}
 		if !o.Holders {
 			x.HeldBy = []engine.Holder{}

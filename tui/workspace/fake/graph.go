@@ -134,15 +134,6 @@ func harborHits(id string) []engine.Hit {
 	return []engine.Hit{}
 }
 
-// harborSchema is the accepted schema of the sample graph.
-func harborSchema() *engine.Schema {
-	return &engine.Schema{Source: "node Port { code: String @key }\n", Types: []engine.SchemaType{
-		{Kind: "node", Name: "Port"}, {Kind: "node", Name: "Vessel"}, {Kind: "node", Name: "Carrier"},
-		{Kind: "edge", Name: "CallsAt", From: "Vessel", To: "Port"}, {Kind: "edge", Name: "Registered", From: "Vessel", To: "Port"},
-		{Kind: "edge", Name: "Feeds", From: "Port", To: "Port"},
-	}}
-}
-
 func object(s string) json.RawMessage { return json.RawMessage(s) }
 
 // harborDiff compares two points of the sample graph: three tables, one of which

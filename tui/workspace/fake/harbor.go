@@ -22,8 +22,9 @@ func Harbor() *Workspace {
 		Address: "s3://acme-graphs/harbor.omni", IsRemote: true,
 		BranchList: branches(), Tables: tables(), Log: History(60),
 		Chains:  map[string]*engine.Versions{"__manifest": manifestChain(), "node:Port": portChain()},
-		Layouts: map[string]*engine.Fragments{"node:Port": portLayout()},
+		Layouts: harborLayouts(),
 		Page:    harborPage(48210, 3908, 912004),
+		Bytes:   manifestBytes(),
 		Around:  harborAround, Hits: harborHits, Compared: harborDiff(), ComparedV: harborVersions(),
 		Script: map[string]Step{"": {Delay: 20 * time.Millisecond, Get: 3, List: 1, Bytes: 8 << 10, Hops: 2}},
 	}
@@ -161,6 +162,9 @@ func portChain() *engine.Versions {
 		if i == 33 {
 			x.Operation, x.Rows, x.Fragments, x.Problem = "", nil, nil, "the object is 12 bytes long, shorter than a manifest can be"
 		}
+		if x.Rows != nil {
+			x.DataBytes, x.AddedBytes = ptr(uint64(41<<20-(44-i)*100_000)), ptr(uint64(100_000))
+		}
 		v.Bytes += x.ManifestBytes
 		v.Versions = append(v.Versions, x)
 	}
@@ -171,8 +175,8 @@ func portLayout() *engine.Fragments {
 	f := &engine.Fragments{Table: "node:Port", Branch: "main", Version: 42, Small: 59, DeletedShare: 0.031, TargetRows: 1 << 20, Rows: 48210, Bytes: 41<<20 + 200<<10,
 		Histogram: []engine.Bucket{{From: 1, To: 15, Count: 38}, {From: 16, To: 255, Count: 16}, {From: 256, To: 4095, Count: 5}, {From: 4096, To: 65535, Count: 0}, {From: 65536, To: 1<<20 - 1, Count: 2}},
 		Indexes: []engine.TableIndex{
-			{Name: "id_btree", Kind: "btree", Fields: []string{"id"}, CoveredFragments: 43, UncoveredFragments: 18, CoveredRows: 34229},
-			{Name: "embedding_ivf", Kind: "ivf_flat", Fields: []string{"embedding"}, CoveredFragments: 61, CoveredRows: 48210},
+			{Name: "id_btree", Kind: "btree", Fields: []string{"id"}, CoveredFragments: 43, UncoveredFragments: 18, CoveredRows: 34229, Segments: idSegments()},
+			{Name: "embedding_ivf", Kind: "ivf_flat", Fields: []string{"embedding"}, CoveredFragments: 61, CoveredRows: 48210, Segments: ivfSegments()},
 		}}
 	for i := range 61 {
 		fr := engine.Fragment{ID: uint64(i), Rows: uint64(7 + i*i%900), Files: []engine.FragmentFile{{Path: fmt.Sprintf("data/%08x-5f0e-4c1b.lance", i*2654435761), Bytes: uint64(4096 + i*911), Version: "2.1"}}}
