@@ -78,18 +78,19 @@ func (o *operation) findBlob(ctx context.Context, kind, typ, id, prop string, at
 	if len(r.cols.blobNames(r.props)) == 0 {
 		return nil, nil, &UsageError{What: prop, Why: fmt.Sprintf("is no blob of %s; its blobs are %v", e.Alias, r.cols.blobNames(r.cols.properties()))}
 	}
-	addr, err := o.locate(ctx, r.snap, id)
-	if err != nil {
+	var addr, rowID uint64
+	found, err := o.readRow(ctx, r.snap, id, func(at uint64) (right bool, err error) {
+		addr = at
+		rowID, right, err = rowOf(ctx, r.snap, at, id)
+		return right, err
+	})
+	switch {
+	case err != nil:
 		return nil, nil, o.rowsError(ctx, err, e)
-	}
-	if addr == nil {
+	case !found:
 		return nil, nil, &NotFoundError{What: "entity", Name: id, Where: "in " + e.Alias}
 	}
-	rowID, err := rowIDOf(ctx, r.snap, *addr)
-	if err != nil {
-		return nil, nil, o.rowsError(ctx, err, e)
-	}
-	list, err := r.snap.Blobs(ctx, prop, []uint64{*addr})
+	list, err := r.snap.Blobs(ctx, prop, []uint64{addr})
 	if err != nil {
 		return nil, nil, o.rowsError(ctx, err, e)
 	}

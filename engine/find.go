@@ -6,7 +6,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/omnideck/omnideck/engine/load"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 )
@@ -62,8 +61,9 @@ func scanTexts(ctx context.Context, s *lance.Snapshot, names []string, visit fun
 }
 
 // Find looks for an id in every table, edges included: ids are unique in one
-// table only. The id columns are scanned side by side. Hits stand in byte order
-// of edge:T, node:T. Tables that cannot be read are an *IncompleteError beside
+// table only. The tables are looked through side by side: fragments that a BTREE
+// index on id covers by it, as far as that is less work, the others by a scan of
+// their id column. Hits stand in byte order of edge:T, node:T. Tables that cannot be read are an *IncompleteError beside
 // the hits of the others.
 func (g *Graph) Find(ctx context.Context, id string, at At) ([]Hit, error) {
 	return do(ctx, g, "find", func(ctx context.Context, o *operation) ([]Hit, error) {
@@ -100,20 +100,12 @@ func (g *Graph) Find(ctx context.Context, id string, at At) ([]Hit, error) {
 	})
 }
 
-// contains scans the ids of a table for one.
+// contains looks for an id in a table.
 func (o *operation) contains(ctx context.Context, e manifest.Entry, id string) (bool, error) {
 	s, err := o.dataset(ctx, e)
 	if err != nil {
 		return false, err
 	}
-	err = scanTexts(ctx, s, []string{load.ColID}, func(v []string) error {
-		if v[0] == id {
-			return errStop
-		}
-		return nil
-	})
-	if errors.Is(err, errStop) {
-		return true, nil
-	}
-	return false, o.rowsError(ctx, err, e)
+	addr, _, err := o.locate(ctx, s, id)
+	return addr != nil, o.rowsError(ctx, err, e)
 }

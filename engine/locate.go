@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -9,9 +10,133 @@ import (
 	"github.com/omnideck/omnideck/lance"
 )
 
-// locate finds the address of the row with an id; nil when there is none.
-func (o *operation) locate(ctx context.Context, s *lance.Snapshot, id string) (*uint64, error) {
-	for batch, err := range s.Scan(ctx, lance.ScanOptions{Columns: []string{load.ColID}, WithRowAddress: true}) {
+// Rows are looked up by the value of a column of text (id, src, dst): in the
+// fragments that a BTREE index covers through it, in the others by a scan. What
+// the index says is trusted to be all, as the Rust engine trusts it, and each
+// row that it gives is compared with what was asked for when it is read. An
+// index that cannot be used or gives a wrong row is passed over: then
+// everything is scanned.
+
+// Covered fragments that are as small as this together are scanned rather than
+// looked up: that is one step and not three. Tests look up everything.
+var (
+	scanBytes     uint64 = 1 << 20
+	scanFragments        = 8
+)
+
+// lookup is how rows of a snapshot are found by values of columns.
+type lookup struct {
+	s       *lance.Snapshot
+	indexes []*lance.TextIndex // one for each column
+	covered map[uint64]bool    // fragments that all of them cover
+	rest    []uint64           // the others
+}
+
+// lookupBy plans a look-up; nil when everything had better be scanned.
+func lookupBy(s *lance.Snapshot, columns ...string) *lookup {
+	l := &lookup{s: s, covered: map[uint64]bool{}}
+	times := map[uint64]int{}
+	for _, name := range columns {
+		x := s.TextIndex(name)
+		if x == nil {
+			return nil
+		}
+		l.indexes = append(l.indexes, x)
+		for _, f := range x.Covered() {
+			times[f]++
+		}
+	}
+	var bytes uint64
+	for i := range s.Fragments() {
+		f := &s.Fragments()[i]
+		if times[f.ID] < len(columns) {
+			l.rest = append(l.rest, f.ID)
+			continue
+		}
+		l.covered[f.ID] = true
+		for k := range f.Files {
+			bytes += f.Files[k].Size
+		}
+	}
+	if bytes <= scanBytes && len(l.covered) <= scanFragments {
+		return nil
+	}
+	return l
+}
+
+// find gives the addresses, in physical order, of the rows of covered fragments
+// with one of the keys of some column; keys are aligned with the indexes.
+func (l *lookup) find(ctx context.Context, keys ...[]string) ([]uint64, error) {
+	found := make([][]uint64, len(l.indexes))
+	parts := make([]func() error, len(l.indexes))
+	for i, x := range l.indexes {
+		parts[i] = func() (err error) { found[i], err = x.Find(ctx, keys[i]...); return err }
+	}
+	if err := together(parts...); err != nil {
+		return nil, err
+	}
+	all := slices.DeleteFunc(slices.Concat(found...), func(addr uint64) bool { return !l.covered[addr>>32] })
+	l.s.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// locate finds the first row with an id; nil when there is none. indexed says
+// that an index was asked, so that "none" rests on it and the row has to be
+// compared when it is read.
+func (o *operation) locate(ctx context.Context, s *lance.Snapshot, id string) (addr *uint64, indexed bool, err error) {
+	l := lookupBy(s, load.ColID)
+	if l == nil {
+		addr, err = scanFor(ctx, s, nil, id)
+		return addr, false, err
+	}
+	var found []uint64
+	var other *uint64
+	err = together(
+		func() (err error) { found, err = l.find(ctx, []string{id}); return err },
+		func() (err error) {
+			if len(l.rest) > 0 {
+				other, err = scanFor(ctx, s, l.rest, id)
+			}
+			return err
+		},
+	)
+	switch {
+	case err != nil && ctx.Err() == nil && lance.Unusable(err):
+		addr, err = scanFor(ctx, s, nil, id)
+		return addr, false, err
+	case err != nil:
+		return nil, false, err
+	case len(found) > 0 && (other == nil || s.Compare(found[0], *other) < 0):
+		return &found[0], true, nil
+	}
+	return other, true, nil
+}
+
+// readRow finds the row with an id and reads it: read says whether the row at an
+// address is the one. What an index says is not there is looked for once more by
+// a scan. false when there is none.
+func (o *operation) readRow(ctx context.Context, s *lance.Snapshot, id string, read func(addr uint64) (right bool, err error)) (bool, error) {
+	addr, indexed, err := o.locate(ctx, s, id)
+	if err != nil {
+		return false, err
+	}
+	if addr != nil {
+		if right, err := read(*addr); err != nil || right {
+			return right, err
+		}
+	}
+	if !indexed {
+		return false, nil
+	}
+	if addr, err = scanFor(ctx, s, nil, id); addr == nil || err != nil {
+		return false, err
+	}
+	return read(*addr)
+}
+
+// scanFor scans fragments (nil = all) for the first row with an id.
+func scanFor(ctx context.Context, s *lance.Snapshot, fragments []uint64, id string) (*uint64, error) {
+	for batch, err := range s.Scan(ctx, lance.ScanOptions{Columns: []string{load.ColID}, WithRowAddress: true, Fragments: fragments}) {
 		if err != nil {
 			return nil, err
 		}
@@ -42,16 +167,21 @@ func locateIn(batch arrow.RecordBatch, id string) (*uint64, error) {
 	return nil, nil
 }
 
-// rowIDOf is the row id at an address.
-func rowIDOf(ctx context.Context, s *lance.Snapshot, addr uint64) (uint64, error) {
-	batch, err := s.Take(ctx, []string{lance.ColRowID}, []uint64{addr})
+// rowOf reads the row id at an address and says whether the row has the id that
+// is looked for.
+func rowOf(ctx context.Context, s *lance.Snapshot, addr uint64, id string) (rowID uint64, right bool, err error) {
+	batch, err := s.Take(ctx, []string{load.ColID, lance.ColRowID}, []uint64{addr})
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	defer batch.Release()
-	ids, err := numberColumn(batch, lance.ColRowID)
+	ids, err := textColumn(batch, load.ColID)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	return ids.Value(0), nil
+	rows, err := numberColumn(batch, lance.ColRowID)
+	if err != nil {
+		return 0, false, err
+	}
+	return rows.Value(0), ids.Value(0) == id, nil
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnideck/omnideck/engine/load"
-	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
 )
@@ -17,7 +15,9 @@ const defaultNeighbors = 1000
 // to Limit edges (1000), along edges, against them, or both. Edges stand in the
 // order in which the walk meets them: by step, then by type, then by place in
 // the table; nodes likewise, without the first. Only id, src and dst of the
-// edge tables are read, once for every step that can use a table.
+// edge tables are read, once for every step that can use a table: where BTREE
+// indexes on src and dst cover a large table and few nodes are asked about, the
+// edges found by them, else all.
 //
 // The types at the ends of edges come from the accepted schema. Where that cannot
 // be read, nodes have no type and are told apart by id alone.
@@ -95,21 +95,4 @@ func (o *operation) edgeTables(v *manifest.View, ir *schema.IR, only string) ([]
 	}
 	slices.SortFunc(out, func(a, b edgeTable) int { return strings.Compare(a.name, b.name) })
 	return out, nil
-}
-
-// edgeScan scans the ends of an edge table; the dataset is opened once.
-func (o *operation) edgeScan(e manifest.Entry) func(context.Context, func(id, src, dst string) error) error {
-	var snap *lance.Snapshot
-	return func(ctx context.Context, visit func(id, src, dst string) error) error {
-		var err error
-		if snap == nil {
-			if snap, err = o.dataset(ctx, e); err != nil {
-				return err
-			}
-		}
-		err = scanTexts(ctx, snap, []string{load.ColID, load.ColSrc, load.ColDst}, func(v []string) error {
-			return visit(v[0], v[1], v[2])
-		})
-		return o.rowsError(ctx, err, e)
-	}
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// A walk reads no adjacency lists, for there are none: every step scans id, src
-// and dst of the edge tables that can leave the nodes reached last. Memory is
-// in proportion to what is found, which the limit bounds.
+// A walk reads no adjacency lists, for there are none: every step looks in the
+// edge tables that can leave the nodes reached last for edges that end there.
+// Memory is in proportion to what is found, which the limit bounds.
 
 // errStop ends a scan early.
 var errStop = errors.New("stop")
@@ -18,7 +18,15 @@ var errStop = errors.New("stop")
 type edgeTable struct {
 	name     string
 	from, to string
-	scan     func(ctx context.Context, visit func(id, src, dst string) error) error
+	// scan visits edges in physical order: at least those that begin at one of src
+	// or end at one of dst.
+	scan func(ctx context.Context, ends edgeEnds, visit func(id, src, dst string) error) error
+}
+
+// edgeEnds are the edges that a step wants of a table.
+type edgeEnds struct {
+	src, dst []string // ids of nodes; nil = none
+	most     int      // edges that are enough
 }
 
 // nodeKey names a node.
@@ -69,10 +77,12 @@ func (w *walker) step(ctx context.Context, frontier map[nodeKey]bool) ([]met, er
 	found := make([][]met, len(w.tables))
 	err := w.each(len(w.tables), func(i int) error {
 		t := w.tables[i]
-		if !w.touches(t, frontier) {
+		ends := w.ends(t, frontier)
+		ends.most = room + len(w.seenEdges)
+		if ends.src == nil && ends.dst == nil {
 			return nil
 		}
-		err := t.scan(ctx, func(id, src, dst string) error {
+		err := t.scan(ctx, ends, func(id, src, dst string) error {
 			s, d := nodeKey{t.from, src}, nodeKey{t.to, dst}
 			if !(w.out && frontier[s] || w.in && frontier[d]) || w.seenEdges[edgeKey{t.name, id}] {
 				return nil
@@ -95,14 +105,18 @@ func (w *walker) step(ctx context.Context, frontier map[nodeKey]bool) ([]met, er
 	return all, err
 }
 
-// touches reports whether an edge of the table can end at the frontier.
-func (w *walker) touches(t edgeTable, frontier map[nodeKey]bool) bool {
+// ends are the nodes of the frontier at which edges of the table can begin or
+// end, in the directions of the walk.
+func (w *walker) ends(t edgeTable, frontier map[nodeKey]bool) (e edgeEnds) {
 	for n := range frontier {
-		if w.out && t.from == n.typ || w.in && t.to == n.typ {
-			return true
+		if w.out && t.from == n.typ {
+			e.src = append(e.src, n.id)
+		}
+		if w.in && t.to == n.typ {
+			e.dst = append(e.dst, n.id)
 		}
 	}
-	return false
+	return e
 }
 
 // take puts the edges met into the result and returns the nodes reached for

@@ -10,6 +10,8 @@
 //	Scan                  per fragment: one GET of each small file (see below); of a large file
 //	                      one GET of its end, then ranges; one GET of its deletion file
 //	Take                  the same for the fragments touched
+//	TextIndex.Find        two GETs a segment, once; of a large one one or two GETs for each run of pages that
+//	                      may hold a key; one GET of the deletion file of each fragment in which rows were found
 //	CountRows, Fragments, Indexes, Bases, and Transaction when the manifest holds it: nothing
 //
 // A data file is small when the manifest records at most 1 MiB for it (256 KiB
