@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
@@ -21,14 +23,28 @@ func (r *rows) grid(e *Env, page *engine.RowPage, w, h int, focused bool) []stri
 		return nil
 	}
 	t := e.Theme
-	r.list.Fit(r.total, h-2)
+	r.list.Fit(r.count(), h-2)
 	cols := r.columns(e, page, w, h-2)
 	out := []string{r.heading(t, page, cols, w, false), r.heading(t, page, cols, w, true)}
-	for i := r.list.Top; i < min(r.total, r.list.Top+h-2); i++ {
+	for i := r.list.Top; i < min(r.count(), r.list.Top+h-2); i++ {
 		out = append(out, r.gridLine(e, i, cols, w, i == r.list.Sel, focused))
 	}
 	return part.Fit(out, w, h)
 }
+
+// visible are the columns that are not hidden, the id first.
+func (r *rows) visible(page *engine.RowPage) []int {
+	var out []int
+	for c, name := range page.Columns {
+		if c == 0 || !r.hide[name] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// hidden are the names of the columns that are not shown.
+func (r *rows) hidden() []string { return slices.Sorted(maps.Keys(r.hide)) }
 
 // gridCol is a column that is drawn.
 type gridCol struct {
@@ -40,8 +56,8 @@ type gridCol struct {
 func (r *rows) columns(e *Env, page *engine.RowPage, w, h int) []gridCol {
 	var out []gridCol
 	room := w - 2
-	for c := range page.Columns {
-		if c > 0 && c <= r.col {
+	for i, c := range r.visible(page) {
+		if i > 0 && i <= r.col {
 			continue
 		}
 		most := cellMax
@@ -114,7 +130,7 @@ func (r *rows) gridLine(e *Env, i int, cols []gridCol, w int, selected, focused 
 	spans := []part.Span{part.S(lead)}
 	_, row := r.row(i)
 	if row == nil {
-		spans = append(spans, part.R(theme.Muted, "row "+part.Count(i+1)+" "+t.Glyph.More))
+		spans = append(spans, part.R(theme.Muted, "row "+part.Count(r.at(i)+1)+" "+t.Glyph.More))
 	} else {
 		for _, c := range cols {
 			v := engine.Cell{}

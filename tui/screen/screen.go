@@ -164,6 +164,12 @@ type (
 		// filter matches, when the list is whole.
 		NextMatch(e *Env, d int) Effect
 	}
+	// TypingFilterer is a Filterer that does less while the filter is typed than
+	// at its end: SetFilter would ask the store at every letter.
+	TypingFilterer interface {
+		Filterer
+		TypeFilter(*Env, string) Effect
+	}
 	// Sorter orders what it lists. Column -1 is the order of the data.
 	Sorter interface {
 		SortColumns(*Env) []string
