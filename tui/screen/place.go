@@ -39,7 +39,11 @@ func At(place string) (Screen, error) {
 		if id, ok := strings.CutPrefix(rest, "rows/"); ok && id != "" {
 			return NewEntity(table, id), nil
 		}
-		return NewTable(table).Show(rest), nil
+		s := NewTable(table).Show(rest)
+		if rest != "" && s.Place() != place {
+			return nil, fmt.Errorf("choosing a screen: a table has no tab %q, expected schema, fragments, versions, indexes or rows", rest)
+		}
+		return s, nil
 	case table == "find" && rest != "":
 		return NewFind(rest), nil
 	case table == "diff":
