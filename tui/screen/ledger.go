@@ -166,7 +166,7 @@ func (e *Env) findBefore(r *Record) Was {
 		}
 	}
 	l, ok := e.Data.Ledger.Get()
-	if !ok || r.URI != e.URI {
+	if !ok || r.URI != e.URI || e.Masked { // the ledger is that of one machine
 		return Was{}
 	}
 	var w Was
