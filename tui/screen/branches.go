@@ -404,7 +404,7 @@ func branchDoc(e *Env, d *part.Doc, rows []treeRow, r treeRow) {
 		d.FactRole(mark+" "+f.ID, role, f.Title)
 	}
 	dot := " " + e.Theme.Glyph.Dot + " "
-	d.Gap().Text(theme.Muted, e.Key(action.Travel)+" shows this branch on all screens"+dot+e.Key(action.Mark)+" marks it, "+e.Key(action.Compare)+" on another compares the two")
+	d.Gap().Text(theme.Muted, press(e, action.Travel)+" shows this branch on all screens"+dot+press(e, action.Mark)+" marks it, "+press(e, action.Compare)+" on another compares the two")
 }
 
 // needsWords names the branches whose data a branch reads: those that say that

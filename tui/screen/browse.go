@@ -138,7 +138,7 @@ func (b *browse) NextMatch(e *Env, d int) Effect {
 	l := b.of(e)
 	n := b.settle(l)
 	if b.lens.last == nil {
-		return Effect{Note: "nothing was looked for yet; " + e.Key(action.Filter) + " does"}
+		return Effect{Note: "nothing was looked for yet; " + press(e, action.Filter) + " does"}
 	}
 	all := names(l.facets)
 	seen := 0
@@ -244,23 +244,27 @@ func (b *browse) Exports(e *Env) *Export {
 // noMatch is said where a filter leaves nothing, and where the order is still
 // being made.
 func (b *browse) noMatch(e *Env, w int) string {
-	text := "nothing matches /" + part.Clean(b.lens.text, e.Theme.Glyph) + "; " + e.Key(action.Filter) + " changes the filter"
+	text := "nothing matches /" + part.Clean(b.lens.text, e.Theme.Glyph) + "; " + press(e, action.Filter) + " changes the filter"
 	switch {
 	case b.lens.pending && b.lens.work.busy:
-		text = "looking" + e.Theme.Glyph.More + " " + e.Key(action.Interrupt) + " cancels it"
+		text = "looking" + e.Theme.Glyph.More + " " + press(e, action.Interrupt) + " cancels it"
 	case b.lens.pending:
-		text = "cancelled; " + e.Key(action.Reload) + " reads and looks again"
+		text = "cancelled; " + press(e, action.Reload) + " reads and looks again"
 	}
 	return part.Line(e.Theme, w, part.S("  "), part.R(theme.Muted, text))
 }
 
-// facts adds what the lens does to the facts of a title.
+// facts are what the title of the list says: rest of a list that is whole,
+// what is looked for in one that is not, and the order.
 func (b *browse) facts(e *Env, l listing, shown int, rest string) string {
-	s := part.Clean(b.lens.said(shown, l.n, l.facets), e.Theme.Glyph)
-	if s == "" || rest == "" {
-		return s + rest
+	said := part.Clean(b.lens.said(shown, l.n, l.facets), e.Theme.Glyph)
+	switch {
+	case said == "":
+		return rest
+	case rest == "" || !b.lens.filter.Empty():
+		return said
 	}
-	return s + " " + e.Theme.Glyph.Dot + " " + rest
+	return rest + " " + e.Theme.Glyph.Dot + " " + said
 }
 
 // Facets of the common kinds.

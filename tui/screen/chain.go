@@ -327,7 +327,7 @@ func (c *chain) renderList(e *Env, v *engine.Versions, l listing, n, w, h int, f
 	}
 	note := ""
 	if n := c.unread(); n > 0 {
-		note = " " + t.Glyph.Folded + " what the oldest " + part.Count(n) + " did was not read " + t.Glyph.Dot + " " + e.Key(action.Decode) + " reads it, " + part.Plural(n, "request", "requests")
+		note = " " + t.Glyph.Folded + " what the oldest " + part.Count(n) + " did was not read " + t.Glyph.Dot + " " + press(e, action.Decode) + " reads it, " + part.Plural(n, "request", "requests")
 	}
 	rest := h - len(out)
 	if note != "" && rest > 4 {

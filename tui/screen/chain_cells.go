@@ -88,8 +88,6 @@ func holderWord(h engine.Holder) string {
 		return "head of " + branchOr(h.Name)
 	case "published":
 		return "published by " + branchOr(h.Name)
-	case "branch":
-		return "branch " + h.Name + " began here"
 	case "lazy_branch":
 		return "lazy branch " + h.Name
 	case "merge_base":
@@ -138,7 +136,7 @@ func (c *chain) versionDoc(e *Env, d *part.Doc, v *engine.Versions, rows []engin
 	if r.Operation != "" {
 		d.Fact("operation", r.Operation)
 	} else if r.Problem == "" {
-		d.FactRole("operation", theme.Muted, "its manifest was not read; "+e.Key(action.Decode)+" reads all")
+		d.FactRole("operation", theme.Muted, "its manifest was not read; "+press(e, action.Decode)+" reads all")
 	}
 	if r.Rows != nil {
 		d.Fact("rows", part.Count(*r.Rows)+changeWords(rows, i))
@@ -162,11 +160,14 @@ func (c *chain) versionDoc(e *Env, d *part.Doc, v *engine.Versions, rows []engin
 	d.Fact("writer", r.Writer)
 	d.Gap()
 	dot := " " + e.Theme.Glyph.Dot + " "
-	d.Text(theme.Muted, "oldest in the chain: v"+part.Count(v.Oldest)+dot+e.Key(action.Raw)+" shows the object"+dot+e.Key(action.Mark)+" marks it, "+e.Key(action.Compare)+" compares")
+	d.Text(theme.Muted, "oldest in the chain: v"+part.Count(v.Oldest)+dot+press(e, action.Raw)+" shows the object"+dot+press(e, action.Mark)+" marks it, "+press(e, action.Compare)+" compares")
 }
 
 func changeWords(rows []engine.Version, i int) string {
-	if d, ok := rowChange(rows, i); ok {
+	switch d, ok := rowChange(rows, i); {
+	case ok && d == 0:
+		return ", as many as in v" + part.Count(rows[i+1].Version)
+	case ok:
 		return ", " + signed(int64(d)) + " against v" + part.Count(rows[i+1].Version)
 	}
 	return ""

@@ -3,6 +3,8 @@ package screen
 import (
 	"strconv"
 	"strings"
+
+	"github.com/omnideck/omnideck/tui/action"
 )
 
 // commandLine spells a verb as one types it into a shell.
@@ -39,4 +41,10 @@ func atArgs(e *Env) []string {
 		return []string{"--at", e.At.Branch}
 	}
 	return nil
+}
+
+// press is the first key of an action, for a text that tells to press it.
+func press(e *Env, id action.ID) string {
+	k, _, _ := strings.Cut(e.Key(id), " ")
+	return k
 }

@@ -114,7 +114,11 @@ func commitDoc(e *Env, d *part.Doc, h *History, row int) {
 		d.Text(theme.Muted, "from the counts that the graph records; no rows were read")
 	}
 	dot := " " + e.Theme.Glyph.Dot + " "
-	d.Gap().Text(theme.Muted, e.Key(action.Travel)+" reads everything as of this commit"+dot+e.Key(action.Mark)+" marks it, "+e.Key(action.Compare)+" compares")
+	travel := " reads everything as of this commit"
+	if e.At == point(en) {
+		travel = " goes back to now"
+	}
+	d.Gap().Text(theme.Muted, press(e, action.Travel)+travel+dot+press(e, action.Mark)+" marks it, "+press(e, action.Compare)+" compares")
 }
 
 func changeLine(d *part.Doc, c engine.TableChange) {

@@ -243,7 +243,7 @@ func (c *Commits) renderList(e *Env, h *History, l listing, n, w, height int, fo
 	if c.lens.work.busy && !p.Busy() {
 		p = &c.lens.work
 	}
-	out := []string{title(e, w, "commits", c.facts(e, l, n, c.scopeOf(e, h, l)), p)}
+	out := []string{title(e, w, "commits", c.title(e, h, l, n), p)}
 	if e.Data.History.Problem() != nil {
 		out = append(out, problem(e, &e.Data.History, w, 0)...)
 	}
@@ -261,31 +261,35 @@ func (c *Commits) renderList(e *Env, h *History, l listing, n, w, height int, fo
 	rest = max(rest, 0)
 	out = append(out, c.table(e, h, n, rest).Render(e.Theme, w, rest, &c.list, focused)...)
 	if h.Truncated() {
-		out = append(out, part.Line(e.Theme, w, part.R(theme.Muted, " "+e.Theme.Glyph.Folded+" older commits were not read "+e.Theme.Glyph.Dot+" "+e.Key(action.Bottom)+" reads them and goes to the end")))
+		out = append(out, part.Line(e.Theme, w, part.R(theme.Muted, " "+e.Theme.Glyph.Folded+" older commits were not read "+e.Theme.Glyph.Dot+" "+press(e, action.Bottom)+" reads them and goes to the end")))
 	}
 	return part.Fit(out, w, height)
 }
 
-// scopeOf says which commits the list is about.
-func (c *Commits) scopeOf(e *Env, h *History, l listing) string {
+// title says which commits the list is about, and what is looked for.
+func (c *Commits) title(e *Env, h *History, l listing, n int) string {
+	dot := " " + e.Theme.Glyph.Dot + " "
+	if !c.lens.filter.Empty() {
+		s := c.facts(e, l, n, "")
+		if c.first {
+			s += dot + "first parents of " + part.Clean(e.Branch(), e.Theme.Glyph)
+		}
+		if h.Truncated() {
+			s += dot + "older ones not read"
+		}
+		return s
+	}
+	s := part.Count(l.n) + " on all branches"
 	switch {
 	case c.first:
-		s := "first parents of " + part.Clean(e.Branch(), e.Theme.Glyph)
-		if c.lens.filter.Empty() {
-			s = part.Count(l.n) + " " + s
-		}
+		s = part.Count(l.n) + " first parents of " + part.Clean(e.Branch(), e.Theme.Glyph)
 		if h.Truncated() {
 			s += " among the newest " + part.Count(len(h.Entries))
 		}
-		return s
-	case h.Truncated() && !c.lens.filter.Empty():
-		return "older ones not read"
 	case h.Truncated():
-		return "newest " + part.Count(l.n) + ", older ones not read"
-	case !c.lens.filter.Empty():
-		return ""
+		s = "newest " + part.Count(l.n) + ", older ones not read"
 	}
-	return part.Count(l.n) + " on all branches"
+	return c.facts(e, l, n, s)
 }
 
 // table lays out the window that is about to be drawn.

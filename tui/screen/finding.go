@@ -166,9 +166,9 @@ func findingDoc(e *Env, d *part.Doc, f engine.Finding) {
 		d.Fact("danger", f.Action.Danger)
 	}
 	d.Gap()
-	hint := e.Key(action.Copy) + " copies evidence and next step"
+	hint := press(e, action.Copy) + " copies evidence and next step"
 	if len(objectsOf(f)) > 0 {
-		hint = e.Key(action.Raw) + " shows the object itself " + t.Glyph.Dot + " " + hint
+		hint = press(e, action.Raw) + " shows the object itself " + t.Glyph.Dot + " " + hint
 	}
 	d.Text(theme.Muted, hint)
 }

@@ -162,7 +162,7 @@ func (x *indexes) grid(e *Env, v *engine.Fragments, n int) part.Table {
 	g := e.Theme.Glyph
 	return part.Table{
 		Columns: []part.Column{
-			{Title: "index", Min: 10, Max: 40}, {Title: "kind", Drop: 2}, {Title: "fields", Min: 6, Max: 24, Drop: 3},
+			{Title: "index", Min: 20, Max: 40}, {Title: "kind", Drop: 2}, {Title: "fields", Min: 6, Max: 24, Drop: 3},
 			{Title: "covers", Right: true}, {Title: "", Drop: 7}, {Title: "not covered", Right: true, Drop: 4}, {Title: "segments", Right: true, Drop: 6}, {Title: "bytes", Right: true, Drop: 5},
 		},
 		N: n, Heading: true,
@@ -213,7 +213,7 @@ func indexDoc(e *Env, d *part.Doc, v *engine.Fragments, ix engine.TableIndex) {
 		d.Text(theme.Text, "All "+part.Plural(ix.CoveredFragments, "fragment is", "fragments are")+" covered, "+part.Plural(ix.CoveredRows, "row", "rows")+".")
 	default:
 		rest := v.Rows - min(v.Rows, ix.CoveredRows)
-		d.Text(theme.Text, part.Plural(ix.UncoveredFragments, "fragment is", "fragments are")+" not covered, about "+part.Plural(rest, "row", "rows")+": a look-up by this index also scans them, and answers right all the same. optimize covers them.")
+		d.Text(theme.Text, part.Plural(ix.UncoveredFragments, "fragment is", "fragments are")+" not covered, about "+part.Plural(rest, "row", "rows")+": a look-up by this index also scans that part, and answers right all the same. optimize covers it.")
 	}
 	d.Head(part.Plural(len(ix.Segments), "segment", "segments"))
 	if len(ix.Segments) == 0 {

@@ -165,7 +165,7 @@ func (p *Picker) Render(e *Env, a Area) []string {
 	}
 	foot := []string{
 		part.Blank(a.W),
-		part.Line(t, a.W, part.S("  "), part.R(theme.Muted, e.Key(action.Address)+" types another address: a folder, s3://bucket/graph, gs://, azblob://")),
+		part.Line(t, a.W, part.S("  "), part.R(theme.Muted, press(e, action.Address)+" types another address: a folder, s3://bucket/graph, gs://, azblob://")),
 		part.Line(t, a.W, part.S("  "), part.R(theme.Muted, "Looking never writes to a graph.")),
 	}
 	if n == 0 {

@@ -318,12 +318,14 @@ func (s *schemaTab) typeDoc(e *Env, d *part.Doc, c *schemaList, n int) {
 			d.Fact("constraint", con)
 		}
 		if it.end != "" {
-			d.Text(theme.Muted, e.Key(action.Open)+" goes to that type")
+			d.Text(theme.Muted, press(e, action.Open)+" goes to that type")
 		}
 	}
 	source := strings.Split(strings.TrimRight(c.of.Source, "\n"), "\n")
 	if c.typ != nil {
-		d.Head(c.typ.Kind + " " + c.typ.Name)
+		if len(c.typ.Implements)+len(c.typ.Constraints) > 0 {
+			d.Head(c.typ.Kind + " " + c.typ.Name)
+		}
 		if len(c.typ.Implements) > 0 {
 			d.Fact("implements", strings.Join(c.typ.Implements, ", "))
 		}

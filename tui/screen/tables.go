@@ -290,6 +290,9 @@ func (s *Tables) Render(e *Env, a Area) []string {
 	}
 	l := s.listing(e)
 	n := s.settle(l)
+	if s.share = 0; len(s.layouts) > 0 {
+		s.share = 60 // the list says more
+	}
 	list := func(w, h int, focused bool) []string {
 		facts := part.Count(len(snap.Datasets)) + " published " + e.Theme.Glyph.Dot + " rows as recorded"
 		out := []string{title(e, w, "tables", s.facts(e, l, n, facts), s.busyPane(p))}
@@ -330,7 +333,7 @@ func (s *Tables) detailOf(e *Env, d *part.Doc, snap *engine.Snapshot, i int) {
 	if i >= len(snap.Datasets) {
 		d.Head(manifestTable)
 		d.Text(theme.Text, "The graph's own table: one row per published version, commit and registration. Its versions are the graph's history.")
-		d.Gap().Text(theme.Muted, e.Key(action.Open)+" opens its version chain")
+		d.Gap().Text(theme.Muted, press(e, action.Open)+" opens its version chain")
 		return
 	}
 	ds := snap.Datasets[i]
@@ -343,5 +346,5 @@ func (s *Tables) detailOf(e *Env, d *part.Doc, snap *engine.Snapshot, i int) {
 			d.Add(absent(e, l, d.Width(), 6)...)
 		}
 	}
-	d.Gap().Text(theme.Muted, e.Key(action.Open)+" opens its schema, fragments, versions, indexes and rows; "+e.Key(action.Layouts)+" reads how all tables lie on disk, one manifest each")
+	d.Gap().Text(theme.Muted, press(e, action.Open)+" opens its schema, fragments, versions, indexes and rows; "+press(e, action.Layouts)+" reads how all tables lie on disk, one manifest each")
 }

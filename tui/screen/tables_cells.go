@@ -14,7 +14,7 @@ func (s *Tables) table(e *Env, snap *engine.Snapshot, n int) part.Table {
 	}
 	tb := part.Table{
 		Columns: []part.Column{
-			{Title: "table", Min: 12},
+			{Title: "table", Min: 24},
 			{Title: "rows", Right: true},
 			{Title: "", Min: 4, Max: 12, Drop: 9},
 			{Title: "version", Right: true, Drop: 2},
@@ -24,6 +24,7 @@ func (s *Tables) table(e *Env, snap *engine.Snapshot, n int) part.Table {
 		Row: func(p int) []part.Span { return s.row(e, snap, s.lens.item(p), most) },
 	}
 	if len(s.layouts) > 0 {
+		tb.Columns[3].Drop, tb.Columns[4].Drop = 7, 8
 		tb.Columns = append(tb.Columns, part.Column{Title: "fragments", Right: true, Drop: 3}, part.Column{Title: "small", Right: true, Drop: 5},
 			part.Column{Title: "bytes", Right: true, Drop: 4}, part.Column{Title: "indexed", Right: true, Drop: 6})
 	}

@@ -1,0 +1,319 @@
+package screen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/action"
+	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/workspace"
+	"github.com/omnideck/omnideck/tui/workspace/fake"
+)
+
+// stage is a screen over a workspace, without a root: its questions are
+// answered at once.
+type stage struct {
+	t  *testing.T
+	e  *Env
+	ws *fake.Workspace
+	s  Screen
+}
+
+func onStage(t *testing.T, ws *fake.Workspace, s Screen) *stage {
+	t.Helper()
+	e := env(t)
+	e.Now, e.URI, e.Address = fake.Epoch, ws.Address, ws.Address
+	e.Keys = action.Default()
+	ws.Script = map[string]fake.Step{"": {}}
+	st := &stage{t, e, ws, s}
+	st.answer(s.Start(e))
+	return st
+}
+
+// answer runs requests, and what comes of them.
+func (st *stage) answer(reqs []Request) {
+	for n := 0; len(reqs) > 0; n++ {
+		if n > 8 {
+			st.t.Fatal("the screen never stops asking")
+		}
+		for _, r := range reqs {
+			var ws workspace.Workspace = st.ws
+			if r.Local() {
+				ws = nil
+			}
+			v, err := r.Run(context.Background(), ws)
+			r.Pane.Settle(r.Target, r.Gen, v, err, st.e.Now)
+		}
+		reqs = st.s.Start(st.e)
+	}
+}
+
+// press carries out actions; a screen that is gone to is looked at.
+func (st *stage) press(ids ...action.ID) *stage {
+	for _, id := range ids {
+		eff := st.s.Do(st.e, id)
+		if eff.Push != nil {
+			st.s = eff.Push
+			eff.Ask = append(eff.Ask, st.s.Start(st.e)...)
+		}
+		st.answer(eff.Ask)
+	}
+	return st
+}
+
+func (st *stage) filter(text string) *stage {
+	eff := st.s.(Filterer).SetFilter(st.e, text)
+	if eff.Note != "" {
+		st.t.Fatal(eff.Note)
+	}
+	st.answer(eff.Ask)
+	return st
+}
+
+func (st *stage) sort(column string, desc bool) *stage {
+	s := st.s.(Sorter)
+	for i, c := range s.SortColumns(st.e) {
+		if c == column {
+			st.answer(s.SetSort(st.e, i, desc).Ask)
+			return st
+		}
+	}
+	st.t.Fatalf("nothing is ordered by %s", column)
+	return st
+}
+
+// draw is the screen as text, after it was checked to be exactly as large as
+// its area.
+func (st *stage) draw(w, h int) string {
+	st.t.Helper()
+	lines := st.s.Render(st.e, Area{W: w, H: h, Wide: w >= 100})
+	ok := len(lines) == h
+	for _, l := range lines {
+		ok = ok && ansi.StringWidth(l) == w && ansi.StringWidthWc(l) == w
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(strings.TrimRight(ansi.Strip(l), " ") + "\n")
+	}
+	if !ok {
+		st.t.Fatalf("%s at %dx%d is not %d lines of %d cells:\n%s", st.s.Title(), w, h, h, w, b.String())
+	}
+	return b.String()
+}
+
+var errStore = errors.New("the store could not be reached: dial tcp 10.0.0.7:443: connection refused")
+
+// scenes are the list screens in the states that they can be in.
+var scenes = []struct {
+	name string
+	make func(*testing.T) *stage
+}{
+	{"commits", func(t *testing.T) *stage {
+		return onStage(t, fake.Harbor(), NewCommits()).press(action.Down, action.Down)
+	}},
+	{"commits-filter", func(t *testing.T) *stage {
+		return onStage(t, fake.Harbor(), NewCommits()).filter("actor:bot branch:review rows:>10")
+	}},
+	{"commits-no-match", func(t *testing.T) *stage { return onStage(t, fake.Harbor(), NewCommits()).filter("nobody") }},
+	{"commits-sorted", func(t *testing.T) *stage { return onStage(t, fake.Harbor(), NewCommits()).sort("rows", true) }},
+	{"commits-first-parents", func(t *testing.T) *stage { return onStage(t, fake.Harbor(), NewCommits()).press(action.FirstLine) }},
+	{"commits-travelling", func(t *testing.T) *stage {
+		st := onStage(t, fake.Harbor(), NewCommits()).press(action.Down)
+		st.e.At, _, _ = st.s.(Traveller).Destination(st.e)
+		st.press(action.Down, action.Down)
+		st.e.Pinned = st.s.(Pinner).Pin(st.e)
+		return st
+	}},
+	{"branches-filter", func(t *testing.T) *stage {
+		return onStage(t, fake.Harbor(), NewBranches()).filter("parent:main").sort("ahead", true)
+	}},
+	{"tables-layouts", func(t *testing.T) *stage {
+		return onStage(t, fake.Harbor(), NewTables()).press(action.Layouts, action.Down)
+	}},
+	{"tables-sorted", func(t *testing.T) *stage {
+		return onStage(t, fake.Harbor(), NewTables()).filter("node:").sort("rows", true)
+	}},
+	{"chain", func(t *testing.T) *stage { return onStage(t, fake.Harbor(), NewTable("node:Port").Show("versions")) }},
+	{"chain-held", func(t *testing.T) *stage {
+		return onStage(t, fake.Harbor(), NewVersions(manifestTable)).filter("!held:nothing")
+	}},
+	{"chain-error", func(t *testing.T) *stage {
+		st := onStage(t, fake.Harbor(), NewVersions(manifestTable))
+		st.ws.Script = map[string]fake.Step{"Details": {Err: errStore}}
+		st.answer(st.s.Reload(st.e))
+		return st
+	}},
+	{"object", func(t *testing.T) *stage {
+		return onStage(t, fake.Harbor(), NewVersions(manifestTable)).press(action.Raw)
+	}},
+	{"object-error", func(t *testing.T) *stage {
+		st := onStage(t, fake.Harbor(), NewVersions(manifestTable))
+		st.ws.Script = map[string]fake.Step{"Object": {Err: errStore}}
+		return st.press(action.Raw)
+	}},
+	{"schema", func(t *testing.T) *stage { return onStage(t, fake.Harbor(), NewTable("node:Port").Show("schema")) }},
+	{"schema-edge", func(t *testing.T) *stage {
+		return onStage(t, fake.Harbor(), NewTable("edge:CallsAt").Show("schema")).press(action.Down)
+	}},
+	{"schema-unknown", func(t *testing.T) *stage { return onStage(t, fake.Harbor(), NewTable("node:Gone").Show("schema")) }},
+	{"schema-damaged", func(t *testing.T) *stage {
+		ws := fake.Harbor()
+		ws.Contract = &engine.Schema{Source: "node Port {", Finding: &engine.Finding{
+			ID: "G5", Severity: engine.SeverityError, Title: "_schema.ir.json does not fit _schema.pg", Trust: "the rows", Evidence: []engine.Evidence{{Key: "_schema.ir.json", Fact: "hash differs"}}}}
+		return onStage(t, ws, NewTable("node:Port").Show("schema"))
+	}},
+	{"schema-error", func(t *testing.T) *stage {
+		st := onStage(t, fake.Harbor(), NewTables())
+		st.ws.Script = map[string]fake.Step{"Schema": {Err: errStore}}
+		st.s = NewTable("node:Port").Show("schema")
+		st.answer(st.s.Start(st.e))
+		return st
+	}},
+	{"fragments-filter", func(t *testing.T) *stage {
+		return onStage(t, fake.Harbor(), NewTable("node:Port")).filter("deleted:>0").sort("bytes", true)
+	}},
+	{"indexes", func(t *testing.T) *stage { return onStage(t, fake.Harbor(), NewTable("node:Port").Show("indexes")) }},
+	{"indexes-none", func(t *testing.T) *stage { return onStage(t, fake.Harbor(), NewTable("node:Vessel").Show("indexes")) }},
+	{"indexes-loading", func(t *testing.T) *stage {
+		st := onStage(t, fake.Harbor(), NewTables())
+		st.s = NewTable("node:Port").Show("indexes")
+		st.s.Start(st.e)
+		return st
+	}},
+	{"finding", func(t *testing.T) *stage {
+		return onStage(t, fake.Harbor(), NewFinding(fake.Harbor().InfoAnswer.Findings[0]))
+	}},
+	{"picker", func(t *testing.T) *stage { return onStage(t, fake.Harbor(), NewPicker(someRecents)).filter("s3") }},
+}
+
+func someRecents(context.Context) ([]Recent, error) {
+	return []Recent{
+		{URI: "s3://acme-graphs/harbor.omni", Last: fake.Epoch.Add(-1e12)}, {URI: "/srv/graphs/new.omni", Last: fake.Epoch.Add(-1e14)},
+		{URI: "s3://gone/\x1b[31mred", Last: fake.Epoch}, {URI: "mem:x"},
+	}, nil
+}
+
+func TestScenes(t *testing.T) {
+	for _, sc := range scenes {
+		for _, size := range [][2]int{{80, 21}, {120, 34}, {171, 54}} {
+			t.Run(fmt.Sprintf("%s/%dx%d", sc.name, size[0], size[1]), func(t *testing.T) {
+				golden.RequireEqual(t, []byte(sc.make(t).draw(size[0], size[1])))
+			})
+		}
+	}
+}
+
+// TestScenesFitEveryArea: whatever the size, a screen is as large as its area,
+// in list and in detail.
+func TestScenesFitEveryArea(t *testing.T) {
+	for _, sc := range scenes {
+		st := sc.make(t)
+		for w := 20; w <= 220; w += 3 {
+			for k := range 2 {
+				st.draw(w, 2+(w*7+k*31)%64)
+			}
+			if w%9 == 2 {
+				st.s.Do(st.e, action.Flip)
+				st.s.Do(st.e, action.Down)
+			}
+		}
+	}
+}
+
+// TestEveryListOffersTheSame: each list screen can be narrowed, ordered,
+// copied from, exported and kept.
+func TestEveryListOffersTheSame(t *testing.T) {
+	for _, sc := range scenes {
+		st := sc.make(t)
+		switch st.s.(type) {
+		case *page, *Object:
+			continue
+		case *Picker:
+		default:
+			if x, ok := st.s.(Exporter); !ok || x.Exports(st.e) == nil && st.s.Context(st.e).Items > 0 {
+				t.Errorf("%s exports nothing", sc.name)
+			}
+		}
+		for what, ok := range map[string]bool{"narrowed": is[Filterer](st.s), "ordered": is[Sorter](st.s), "copied from": is[Copier](st.s), "kept": is[Keeper](st.s)} {
+			if !ok {
+				t.Errorf("%s cannot be %s", sc.name, what)
+			}
+		}
+		for _, c := range st.s.(Copier).Copies(st.e) {
+			if c.Label == "" || c.Text == "" {
+				t.Errorf("%s: an empty copy %q %q", sc.name, c.Label, c.Text)
+			}
+		}
+	}
+}
+
+func is[T any](s Screen) bool { _, ok := s.(T); return ok }
+
+// TestMovedKeysAreNamed: a text names the key that the user chose.
+func TestMovedKeysAreNamed(t *testing.T) {
+	st := onStage(t, fake.Harbor(), NewTables())
+	keys, err := action.Bind(action.User{action.Layouts: {"Y"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.e.Keys = keys
+	if got := st.draw(120, 34); !strings.Contains(got, "Y reads how all tables lie on disk") {
+		t.Errorf("the key that was moved is not named:\n%s", got)
+	}
+}
+
+// TestTheTextOfATypeIsItsOwn finds types whose names begin alike, in one line
+// or many.
+func TestTheTextOfATypeIsItsOwn(t *testing.T) {
+	source := "node Portal { a: String }\nnode Port {\n  b: String\n}\nedge Port: Port -> Portal @card(0..1)\nedge Ports: Port -> Port {\n}\n"
+	for _, c := range []struct{ kind, name, want string }{
+		{"node", "Port", "node Port {|  b: String|}"}, {"node", "Portal", "node Portal { a: String }"},
+		{"edge", "Port", "edge Port: Port -> Portal @card(0..1)"}, {"edge", "Ports", "edge Ports: Port -> Port {|}"}, {"node", "Gone", ""},
+	} {
+		if got := strings.Join(sourceOf(source, c.kind, c.name), "|"); got != c.want {
+			t.Errorf("%s %s is %q, want %q", c.kind, c.name, got, c.want)
+		}
+	}
+}
+
+// TestVersionsTravelWhereTheyWerePublished: a version of a table leads to the
+// commit that published it, and to nowhere when none is known.
+func TestVersionsTravelWhereTheyWerePublished(t *testing.T) {
+	st := onStage(t, fake.Harbor(), NewTable("node:Port").Show("versions"))
+	tr := st.s.(Traveller)
+	if _, _, ok := tr.Destination(st.e); ok {
+		t.Error("no commit is known, and yet there is somewhere to go")
+	}
+	st.answer([]Request{st.e.Data.AskHistory(st.e, 0)})
+	at, name, ok := tr.Destination(st.e)
+	h, _ := st.e.Data.History.Get()
+	var want *engine.LogEntry
+	for i := range h.Entries {
+		for _, c := range h.Entries[i].Changed {
+			if en := &h.Entries[i]; c.Table == "node:Port" && c.ToVersion == 44 && en.BranchName() == "main" {
+				want = en
+			}
+		}
+	}
+	if want == nil {
+		t.Fatal("the sample has no commit that publishes v44")
+	}
+	if !ok || at.Commit != want.ID || !strings.Contains(name, part.Short(want.ID, st.e.Theme.Glyph)) {
+		t.Errorf("v44 leads to %v %q, want %s", at, name, want.ID)
+	}
+}
+
+func TestCommandsAreSpelledForAShell(t *testing.T) {
+	got := commandLine("rows", "s3://b/a graph", "node:Port", "--where", "name = 'x'", "")
+	want := `omnideck rows 's3://b/a graph' node:Port --where 'name = '\''x'\''' ''`
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
