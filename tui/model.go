@@ -46,6 +46,16 @@ type model struct {
 	nav      *visit
 	nextID   uint64
 	overlays []overlay
+	trail    []spot // places visited, oldest first
+	here     int    // the one that is looked at
+
+	wide, plain, mouse bool
+	following          bool
+	followGen          uint64
+	drafts             map[string]string
+	commands           []string // lines of the command line, oldest first
+	export             *export  // that is being written; nil = none
+	keep               keeping
 
 	last     workspace.Meter // of the last operation
 	lastName string
@@ -73,11 +83,11 @@ type waiting struct {
 }
 
 func newModel(ctx context.Context, o Options, th *theme.Theme) *model {
-	m := &model{opt: o, roots: map[action.ID]*visit{}, quit: func() {}, dirty: true}
+	m := &model{opt: o, roots: map[action.ID]*visit{}, drafts: map[string]string{}, quit: func() {}, dirty: true, mouse: o.Mouse}
 	m.ctx, m.end = context.WithCancel(ctx)
-	m.env = screen.Env{Theme: th, URI: o.URI, Address: o.URI, Data: screen.NewSession(), Keys: action.Default(), Now: o.Now(), Ops: &screen.Records{}}
-	if o.Keys != nil {
-		m.env.Keys = o.Keys
+	m.env = screen.Env{Theme: th, URI: o.URI, Address: o.URI, Data: screen.NewSession(), Keys: o.Keys, Now: o.Now(), Ops: &screen.Records{}}
+	if m.env.Keys == nil {
+		m.env.Keys = action.Default()
 	}
 	s, id := o.first()
 	v := m.newVisit(s)
@@ -86,6 +96,7 @@ func newModel(ctx context.Context, o Options, th *theme.Theme) *model {
 		m.roots[id] = v
 	}
 	m.nav = m.newVisit(&navigator{})
+	m.arrive()
 	return m
 }
 
@@ -118,7 +129,7 @@ func (m *model) Init() tea.Cmd {
 	m.env.Now = m.opt.Now()
 	var cmds []tea.Cmd
 	if m.opt.URI != "" {
-		cmds = append(cmds, m.open(m.opt.URI))
+		cmds = append(cmds, m.open(m.opt.URI), m.recall())
 	}
 	cmds = append(cmds, m.enter())
 	if m.askBackground {
@@ -137,7 +148,14 @@ func (m *model) picking() bool { return m.env.URI == "" }
 // stop ends everything that is still running, without waiting for it longer
 // than a moment.
 func (m *model) stop() {
+	m.saveLast()
 	m.end()
+	if m.export != nil {
+		select {
+		case <-m.export.done: // its leftovers are removed
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 	if m.ws == nil {
 		return
 	}

@@ -2,7 +2,7 @@ package tui
 
 import (
 	"strings"
-	"unicode"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -16,165 +16,228 @@ import (
 type overlay interface {
 	// key handles a key; done closes the overlay.
 	key(*model, tea.KeyPressMsg) (cmd tea.Cmd, done bool)
-	paste(text string)
+	paste(m *model, text string) tea.Cmd
 	// cover draws over the lines of the body.
 	cover(m *model, body []string, w int) []string
 }
 
-// help is the sheet of everything that can be done here, from the table.
-type help struct{ top int }
+// show puts an overlay above the others.
+func (m *model) show(o overlay) { m.overlays = append(m.overlays, o) }
 
-func (h *help) paste(string) {}
-
-func (h *help) key(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
-	a, _ := m.env.Keys.Find(m.top().screen.Name(), k.String())
-	switch a.ID {
-	case action.Down:
-		h.top++
-	case action.Up:
-		h.top--
-	case action.PageDown, action.HalfDown:
-		h.top += 10
-	case action.PageUp, action.HalfUp:
-		h.top -= 10
-	case action.Top:
-		h.top = 0
-	case action.Bottom:
-		h.top = 1 << 30
-	case action.Help, action.Back, action.Leave, action.Open:
-		return nil, true
+// shut takes an overlay away, wherever it stands.
+func (m *model) shut(o overlay) {
+	for i, x := range m.overlays {
+		if x == o {
+			m.overlays = append(m.overlays[:i:i], m.overlays[i+1:]...)
+			return
+		}
 	}
-	return nil, false
 }
 
-func (h *help) cover(m *model, body []string, w int) []string {
-	t := m.env.Theme
-	c := m.context()
-	lead := part.Sides(t, w, []part.Span{part.S(" "), part.R(theme.Strong, "help"), part.R(theme.Muted, " "+t.Glyph.Dot+" "), part.S(c.Screen)},
-		[]part.Span{part.R(theme.Muted, "? closes ")})
-	var d *part.Doc
-	if w >= 110 {
-		lw := w / 2
-		left, right := part.NewDoc(t, lw), part.NewDoc(t, w-lw)
-		sheet(left, m.env.Keys, c, "on this screen", c.Screen)
-		sheet(left, m.env.Keys, c, "moving", action.Lists)
-		sheet(right, m.env.Keys, c, "everywhere", action.Global)
-		n := max(left.Len(), right.Len())
-		l, r := left.Window(n, new(int)), right.Window(n, new(int))
-		d = part.NewDoc(t, w)
-		for i := range n {
-			d.Add(l[i] + r[i])
-		}
-	} else {
-		d = part.NewDoc(t, w)
-		sheet(d, m.env.Keys, c, "on this screen", c.Screen)
-		sheet(d, m.env.Keys, c, "moving", action.Lists)
-		sheet(d, m.env.Keys, c, "everywhere", action.Global)
+// overlayKey gives a key to the topmost overlay. A key that cancels, and is
+// none that one types, goes past it.
+func (m *model) overlayKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
+	n := len(m.overlays)
+	if n == 0 || k.Text == "" && m.env.Keys.Is(action.Interrupt, k.String()) {
+		return nil, false
 	}
-	return append([]string{lead}, d.Window(len(body)-1, &h.top)...)
+	o := m.overlays[n-1]
+	cmd, done := o.key(m, k)
+	if done {
+		m.shut(o)
+	}
+	return cmd, true
 }
 
-const helpKeys = 14 // cells of the keys
+// wait is how long a dialog that confirms something takes no key and no paste:
+// what comes earlier was meant for what stood there before.
+const wait = 425 * time.Millisecond
 
-// sheet lists the actions of a scope; what cannot be used now says why.
-func sheet(d *part.Doc, keys *action.Map, c action.Context, title, scope string) {
-	actions := keys.Of(scope)
-	if len(actions) == 0 {
-		return
+// typed edits a field with a key and says whether it did.
+func typed(f *part.Field, k tea.KeyPressMsg) bool {
+	if f.Key(k.String()) {
+		return true
 	}
-	d.Head(title)
-	for _, a := range actions {
-		key := part.Pad(a.Key(), helpKeys)
-		if why := a.Why(c); why != "" {
-			d.Line(part.R(theme.Muted, key+a.Help+" ("+why+")"))
-			continue
-		}
-		d.Line(part.R(theme.Accent, key), part.S(a.Help))
-	}
+	return k.Text != "" && f.Insert(k.Text)
 }
 
 // prompt asks for one line of text.
 type prompt struct {
 	*screen.Prompt
-	text []rune
-	at   int
+	field part.Field
+	said  string                       // of the last change
+	done  func(*model, string) tea.Cmd // instead of Done, for questions of the root's own
 }
 
-const promptMax = 4096 // characters of an address
-
-func newPrompt(p *screen.Prompt) *prompt {
-	return &prompt{Prompt: p, text: []rune(p.Text), at: len([]rune(p.Text))}
-}
-
-func (p *prompt) paste(text string) {
-	line, _, _ := strings.Cut(strings.TrimLeft(text, "\r\n"), "\n")
-	for _, r := range line {
-		p.insert(r)
+// prompt opens a prompt, with the draft of its name when there is one.
+func (m *model) prompt(p *screen.Prompt) *prompt {
+	text := p.Text
+	if draft := m.drafts[p.Draft]; p.Draft != "" && draft != "" {
+		text = draft
 	}
+	o := &prompt{Prompt: p, field: part.NewField(text)}
+	m.show(o)
+	return o
 }
 
-func (p *prompt) insert(r rune) {
-	if unicode.IsControl(r) || len(p.text) >= promptMax {
-		return
+func (p *prompt) paste(m *model, text string) tea.Cmd {
+	p.field.Insert(text)
+	return p.changed(m)
+}
+
+func (p *prompt) changed(m *model) tea.Cmd {
+	if p.Change == nil {
+		return nil
 	}
-	p.text = append(p.text, 0)
-	copy(p.text[p.at+1:], p.text[p.at:])
-	p.text[p.at] = r
-	p.at++
+	e := p.Change(&m.env, p.field.String())
+	p.said, e.Note = e.Note, ""
+	return m.effect(e)
 }
 
 func (p *prompt) key(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	switch k.String() {
 	case "esc":
+		if text := p.field.String(); text != p.Text {
+			m.keepDraft(p.Draft, text)
+		}
+		if p.Cancel != nil {
+			return m.effect(p.Cancel(&m.env)), true
+		}
 		return nil, true
 	case "enter":
-		uri := strings.TrimSpace(string(p.text))
-		if uri == "" {
+		text := strings.TrimSpace(p.field.String())
+		if text == "" && p.Change == nil {
 			return nil, true
 		}
-		return m.effect(p.Done(&m.env, uri)), true
-	case "left":
-		p.at = max(0, p.at-1)
-	case "right":
-		p.at = min(len(p.text), p.at+1)
-	case "home", "ctrl+a":
-		p.at = 0
-	case "end", "ctrl+e":
-		p.at = len(p.text)
-	case "ctrl+u":
-		p.text, p.at = p.text[p.at:], 0
-	case "backspace":
-		if p.at > 0 {
-			p.text = append(p.text[:p.at-1], p.text[p.at:]...)
-			p.at--
+		m.keepDraft(p.Draft, "")
+		if p.done != nil {
+			return p.done(m, text), true
 		}
-	case "delete":
-		if p.at < len(p.text) {
-			p.text = append(p.text[:p.at], p.text[p.at+1:]...)
-		}
-	default:
-		for _, r := range k.Text {
-			p.insert(r)
-		}
+		return m.effect(p.Done(&m.env, text)), true
+	}
+	before := p.field.String()
+	typed(&p.field, k)
+	if p.field.String() != before {
+		return p.changed(m), false
 	}
 	return nil, false
 }
 
 func (p *prompt) cover(m *model, body []string, w int) []string {
 	t := m.env.Theme
-	inner := w - 4
-	before, after := string(p.text[:p.at]), string(p.text[p.at:])
-	before = part.CutLeft(part.Clean(before, t.Glyph), max(1, inner-10), t.Glyph.More)
-	at, rest := " ", ""
-	if after != "" {
-		r := []rune(after)
-		at, rest = part.Clean(string(r[:1]), t.Glyph), part.Clean(string(r[1:]), t.Glyph)
+	lines := []string{part.Line(t, 1, part.S(" ")) + p.field.Render(t, w-3)}
+	if p.said != "" {
+		for _, l := range part.Wrap(part.Clean(p.said, t.Glyph), w-4) {
+			lines = append(lines, part.Line(t, w-2, part.S(" "), part.R(theme.Bad, l)))
+		}
 	}
-	field := part.Line(t, w-2, part.S(" "), part.S(before), part.R(theme.Select, at), part.S(rest))
-	hint := part.Line(t, w-2, part.R(theme.Muted, " enter "+p.Hint+" "+t.Glyph.Dot+" esc keeps what is shown"))
-	box := part.Box(t, p.Title, []string{field, hint}, w)
-	if len(body) < len(box) {
-		return part.Fit(box, w, len(body))
+	keeps := "esc keeps what is shown"
+	if p.Draft != "" {
+		keeps = "esc keeps the text for the next time"
 	}
-	return append(body[:len(body)-len(box):len(body)-len(box)], box...)
+	if p.Cancel != nil {
+		keeps = "esc puts back what was"
+	}
+	lines = append(lines, part.Line(t, w-2, part.R(theme.Muted, " enter "+p.Hint+" "+t.Glyph.Dot+" "+keeps)))
+	return part.Over(body, part.Box(t, part.Clean(p.Title, t.Glyph), lines, w), w, part.Bottom)
+}
+
+// draftMax is how long a draft may be that is kept.
+const draftMax = 4 << 10
+
+// keepDraft remembers a text that was not sent off; "" forgets it.
+func (m *model) keepDraft(name, text string) {
+	if name == "" {
+		return
+	}
+	if text = strings.TrimSpace(text); text == "" || len(text) > draftMax {
+		delete(m.drafts, name)
+		return
+	}
+	m.drafts[name] = text
+}
+
+// menu asks for a choice from a few.
+type menu struct {
+	*screen.Menu
+	choices part.Choices
+	act     func(m *model, i int) tea.Cmd // instead of Choose, for choices of the root's own
+}
+
+func (m *model) menu(s *screen.Menu) {
+	o := &menu{Menu: s}
+	o.choices.List.Sel = s.Sel
+	o.read()
+	m.show(o)
+}
+
+// read takes over the items, which a choice may have changed.
+func (o *menu) read() {
+	o.choices.Toggle = o.Toggle
+	o.choices.Items = o.choices.Items[:0]
+	for _, i := range o.Items {
+		o.choices.Items = append(o.choices.Items, part.Choice(i))
+	}
+}
+
+func (o *menu) paste(*model, string) tea.Cmd { return nil }
+
+func (o *menu) key(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
+	name := k.String()
+	n := len(o.choices.Items)
+	if i, ok := o.choices.Find(name); ok {
+		o.choices.List.Sel = i
+		return o.choose(m, i)
+	}
+	if name == "space" && o.Toggle {
+		return o.choose(m, o.choices.List.Sel)
+	}
+	a, _ := m.env.Keys.Find(action.OnFinding, name)
+	switch a.ID {
+	case action.Open:
+		return o.choose(m, o.choices.List.Sel)
+	case action.Back, action.Leave:
+		return nil, true
+	case action.Down:
+		o.choices.List.Move(1, n)
+	case action.Up:
+		o.choices.List.Move(-1, n)
+	case action.Top:
+		o.choices.List.Move(-n, n)
+	case action.Bottom:
+		o.choices.List.Move(n, n)
+	case action.PageDown, action.HalfDown:
+		o.choices.List.Page(1, n, false)
+	case action.PageUp, action.HalfUp:
+		o.choices.List.Page(-1, n, false)
+	}
+	return nil, false
+}
+
+// choose tells what was chosen. A menu of switches stays open.
+func (o *menu) choose(m *model, i int) (tea.Cmd, bool) {
+	if i < 0 || i >= len(o.Items) || o.Choose == nil && o.act == nil {
+		return nil, true
+	}
+	if o.act != nil {
+		return o.act(m, i), true
+	}
+	if o.Toggle {
+		o.Items[i].On = !o.Items[i].On
+	}
+	cmd := m.effect(o.Choose(&m.env, i))
+	o.read()
+	return cmd, !o.Toggle
+}
+
+func (o *menu) cover(m *model, body []string, w int) []string {
+	t := m.env.Theme
+	hint := " enter chooses " + t.Glyph.Dot + " esc leaves"
+	if o.Toggle {
+		hint = " space switches " + t.Glyph.Dot + " esc leaves"
+	}
+	inner := min(max(o.choices.Width(t), part.Width(hint)+1, part.Width(o.Title)+4), w-4)
+	lines := o.choices.Render(t, inner, min(len(o.choices.Items), max(1, len(body)-3)))
+	lines = append(lines, part.Line(t, inner, part.R(theme.Muted, hint)))
+	return part.Over(body, part.Box(t, part.Clean(o.Title, t.Glyph), lines, inner+2), w, part.Centre)
 }

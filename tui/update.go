@@ -35,12 +35,18 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		m.env.Theme, m.dirty = m.env.Theme.ForProfile(msg.Profile), true
 	case tea.KeyPressMsg:
 		m.dirty = true
-		return m.key(msg)
+		return tea.Batch(m.key(msg), m.touch())
 	case tea.PasteMsg:
 		m.dirty = true
 		if n := len(m.overlays); n > 0 {
-			m.overlays[n-1].paste(msg.Content)
+			return m.overlays[n-1].paste(m, part.Head(msg.Content, pasteMax))
 		}
+	case tea.MouseWheelMsg:
+		m.dirty = true
+		return m.wheel(msg)
+	case tea.MouseClickMsg:
+		m.dirty = true
+		return tea.Batch(m.click(msg), m.touch())
 	case openedMsg:
 		m.dirty = true
 		return m.takeOpened(msg)
@@ -63,6 +69,32 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		m.crash = msg.crash
 		return tea.Quit
 	}
+	return m.updateOwn(msg)
+}
+
+// pasteMax is how much of a paste is looked at: a field holds one line.
+const pasteMax = 64 << 10
+
+// updateOwn takes the messages of the root's own commands.
+func (m *model) updateOwn(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case resolvedMsg:
+		return m.takeResolved(msg)
+	case stateMsg:
+		return m.takeState(msg)
+	case stateLateMsg:
+		return m.takeLate(msg)
+	case saveMsg:
+		return m.saveLater()
+	case savedMsg:
+		return m.takeSaved(msg)
+	case copiedMsg:
+		return m.takeCopied(msg)
+	case exportedMsg:
+		return m.takeExported(msg)
+	case followMsg:
+		return m.takeFollow(msg)
+	}
 	return nil
 }
 
@@ -73,7 +105,7 @@ func (m *model) context() action.Context {
 	c.Deep = m.deep()
 	c.Graph = !m.picking()
 	c.Loads = len(m.top().screen.Panes(&m.env)) > 0
-	c.ReadOnly = m.env.Locked
+	c.ReadOnly, c.Remote = m.env.Locked, m.env.Remote
 	m.offers(&c)
 	return c
 }
@@ -93,9 +125,7 @@ func (m *model) offers(c *action.Context) {
 		c.Pins = pin != nil
 		c.Pinned = pin != nil && e.Pinned != nil && e.Pinned.Kind == pin.Kind
 	}
-	if x, ok := s.(screen.Copier); ok {
-		c.Copies = len(x.Copies(e)) > 0
-	}
+	c.Copies = s.Place() != "" // there is always its command line
 	if x, ok := s.(screen.Exporter); ok {
 		c.Exports = x.Exports(e) != nil
 	}
@@ -103,7 +133,7 @@ func (m *model) offers(c *action.Context) {
 
 // deep says that there is something to go back to.
 func (m *model) deep() bool {
-	return len(m.stack) > 1 || m.pickable() || m.top().screen.InDetail()
+	return len(m.stack) > 1 || m.pickable() || m.top().screen.InDetail() || m.filtered()
 }
 
 // pickable says that the program began with the picker, to which one can go
@@ -112,47 +142,44 @@ func (m *model) pickable() bool { return m.opt.URI == "" && !m.picking() }
 
 // key gives a key to the topmost overlay, else looks its action up.
 func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
-	name := k.String()
-	if n := len(m.overlays); n > 0 && name != "ctrl+c" {
-		o := m.overlays[n-1]
-		cmd, done := o.key(m, k)
-		if done && n <= len(m.overlays) && m.overlays[n-1] == o {
-			m.overlays = append(m.overlays[:n-1], m.overlays[n:]...)
-		}
+	if cmd, taken := m.overlayKey(k); taken {
 		return cmd
 	}
-	c := m.context()
-	a, ok := m.env.Keys.Find(c.Screen, name)
+	a, ok := m.env.Keys.Find(m.top().screen.Name(), k.String())
 	if !ok {
 		return nil
 	}
 	if cmd, ok := m.drawerKey(a.ID); ok {
 		return cmd
 	}
-	if why := a.Why(c); why != "" && a.ID != action.Leave {
-		return m.say(a.Title + ": " + why)
-	}
-	return m.do(a.ID)
+	return m.act(a.ID)
 }
 
-// do carries out an action.
+// act carries out an action, or says why it cannot be.
+func (m *model) act(id action.ID) tea.Cmd {
+	a := m.env.Keys.Get(id)
+	if why := a.Why(m.context()); why != "" && id != action.Leave {
+		return m.say(a.Title + ": " + why)
+	}
+	return m.do(id)
+}
+
+// do carries out an action that can be.
 func (m *model) do(id action.ID) tea.Cmd {
+	if own := ownActions()[id]; own != nil {
+		return own(m)
+	}
 	switch id {
 	case action.Overview, action.Branches, action.Commits, action.Tables, action.Versions, action.Ops:
 		return m.root(id)
-	case action.Back:
-		return m.back()
 	case action.Leave:
+		if m.export != nil && !m.deep() {
+			return m.say(m.progress())
+		}
 		if m.deep() {
 			return m.back()
 		}
 		return tea.Quit
-	case action.Interrupt:
-		return m.interrupt()
-	case action.Reload:
-		return m.reload()
-	case action.Travel:
-		return m.travel()
 	case action.Scope:
 		m.scope = (m.scope + 1) % 3
 		m.sample()
@@ -160,19 +187,73 @@ func (m *model) do(id action.ID) tea.Cmd {
 	case action.Drawer:
 		return m.switchDrawer()
 	case action.Help:
-		m.overlays = append(m.overlays, &help{})
+		m.show(&help{})
+		return nil
+	case action.Wide:
+		m.wide = !m.wide
+		m.env.Wide = m.wide || m.plain
+		return nil
+	case action.Plain:
+		m.plain = !m.plain
+		m.env.Wide = m.wide || m.plain
 		return nil
 	}
 	return m.effect(m.top().screen.Do(&m.env, id))
 }
 
+// ownActions are those that the root carries out whatever the screen.
+func ownActions() map[action.ID]func(*model) tea.Cmd {
+	return map[action.ID]func(*model) tea.Cmd{
+		action.Back: (*model).back, action.Interrupt: (*model).interrupt, action.Reload: (*model).reload, action.Travel: (*model).travel,
+		action.Filter: (*model).filter, action.Sort: (*model).sort, action.Columns: (*model).columns, action.Mark: (*model).mark,
+		action.Compare: (*model).compare, action.Copy: (*model).copies, action.Export: (*model).askExport, action.Find: (*model).find,
+		action.Palette: (*model).openPalette, action.Follow: (*model).switchFollow, action.Unlock: (*model).switchLock,
+		action.NextMatch: func(m *model) tea.Cmd { return m.match(1) }, action.PrevMatch: func(m *model) tea.Cmd { return m.match(-1) },
+		action.HistBack: func(m *model) tea.Cmd { return m.step(-1) }, action.HistNext: func(m *model) tea.Cmd { return m.step(1) },
+		action.Command: func(m *model) tea.Cmd { return m.openCommand("") },
+	}
+}
+
 func (m *model) reload() tea.Cmd {
 	// Clearing heals a screen into which something else has written.
-	cmds := []tea.Cmd{tea.ClearScreen, m.ask(m.top(), m.top().screen.Reload(&m.env))}
+	return tea.Batch(tea.ClearScreen, m.again())
+}
+
+// again asks anew for what is shown.
+func (m *model) again() tea.Cmd {
+	cmds := []tea.Cmd{m.ask(m.top(), m.top().screen.Reload(&m.env))}
 	if m.showsNav() && m.top().id != m.nav.id {
 		cmds = append(cmds, m.ask(m.nav, m.nav.screen.Start(&m.env)))
 	}
 	return tea.Batch(cmds...)
+}
+
+// followEvery is how long a screen that is followed stands.
+const followEvery = 5 * time.Second
+
+// followMsg says that it is time to read again.
+type followMsg struct{ gen uint64 }
+
+func (m *model) switchFollow() tea.Cmd {
+	m.following = !m.following
+	m.followGen++
+	if !m.following {
+		return m.say("not followed any more")
+	}
+	return tea.Batch(m.again(), m.after(followEvery, followMsg{m.followGen}))
+}
+
+// takeFollow reads again, unless what was asked for before is not there yet.
+func (m *model) takeFollow(msg followMsg) tea.Cmd {
+	if !m.following || msg.gen != m.followGen {
+		return nil
+	}
+	next := m.after(followEvery, msg)
+	if m.busy() {
+		return next
+	}
+	m.dirty = true
+	return tea.Batch(m.again(), next)
 }
 
 // effect carries out what an action of a screen asked for.
@@ -183,16 +264,22 @@ func (m *model) effect(e screen.Effect) tea.Cmd {
 	}
 	switch {
 	case e.Push != nil:
+		m.depart()
 		m.leave(m.top())
-		m.stack = append(m.stack, m.newVisit(e.Push))
+		m.stack = append(m.stack[:len(m.stack):len(m.stack)], m.newVisit(e.Push))
 		m.sample()
+		m.arrive()
 		cmds = append(cmds, m.enter())
 	case e.Look != nil:
 		cmds = append(cmds, m.look(*e.Look))
 	case e.URI != "":
 		cmds = append(cmds, m.choose(e.URI))
 	case e.Prompt != nil:
-		m.overlays = append(m.overlays, newPrompt(e.Prompt))
+		m.prompt(e.Prompt)
+	case e.Menu != nil:
+		m.menu(e.Menu)
+	case e.Export != nil:
+		m.exportThis(e.Export)
 	}
 	if len(e.Ask) > 0 {
 		cmds = append(cmds, m.ask(m.top(), e.Ask))
@@ -202,63 +289,47 @@ func (m *model) effect(e screen.Effect) tea.Cmd {
 
 // root shows one of the numbered screens, as it was left.
 func (m *model) root(id action.ID) tea.Cmd {
-	v := m.roots[id]
-	if v == nil {
-		v = m.newVisit(rootScreens()[id])
-		m.roots[id] = v
-	}
+	v := m.rootVisit(id)
 	if len(m.stack) == 1 && m.top() == v {
 		return nil
 	}
+	m.depart()
 	m.leave(m.top())
 	m.stack = []*visit{v}
 	m.sample()
+	m.arrive()
 	return m.enter()
 }
 
-// back goes from the detail to the list, to the screen before, from the first one to the picker.
+// rootVisit is the visit of a numbered screen, made when there is none.
+func (m *model) rootVisit(id action.ID) *visit {
+	v := m.roots[id]
+	if v == nil {
+		v = m.newVisit(rootScreens()[id])
+		m.restore(id, v.screen)
+		m.roots[id] = v
+	}
+	return v
+}
+
+// back goes from the detail to the list, from a narrowed list to the whole one,
+// to the screen before, from the first one to the picker.
 func (m *model) back() tea.Cmd {
 	if top := m.top().screen; top.InDetail() {
 		top.CloseDetail()
 		return nil
 	}
+	if m.filtered() {
+		return m.effect(m.top().screen.(screen.Filterer).SetFilter(&m.env, ""))
+	}
+	if len(m.stack) == 1 {
+		return m.forget()
+	}
+	m.depart()
 	m.leave(m.top())
-	if len(m.stack) > 1 {
-		m.stack = m.stack[:len(m.stack)-1]
-		m.sample()
-		return m.enter()
-	}
-	return m.forget()
-}
-
-// travel goes to the moment that is selected; where one is there already, or
-// none is selected, back to now.
-func (m *model) travel() tea.Cmd {
-	if t, ok := m.top().screen.(screen.Traveller); ok {
-		if at, name, ok := t.Destination(&m.env); ok && at != m.env.At {
-			return tea.Batch(m.say("all screens show "+name), m.look(at))
-		}
-	}
-	if m.env.Travelling() {
-		return tea.Batch(m.say("all screens show the head of "+m.env.Branch()), m.look(engine.At{Branch: m.env.At.Branch}))
-	}
-	return nil
-}
-
-// look shows another branch on all screens. Where one was on each of them is
-// kept.
-func (m *model) look(at engine.At) tea.Cmd {
-	m.leave(m.top())
-	m.leave(m.nav)
-	m.env.At = at
-	m.env.Data.Retarget()
-	for id, v := range m.roots {
-		if id == action.Versions { // its chain is the branch's own
-			m.leave(v)
-			delete(m.roots, id)
-		}
-	}
-	m.stack = m.stack[:1]
+	m.stack = m.stack[: len(m.stack)-1 : len(m.stack)-1]
+	m.sample()
+	m.arrive()
 	return m.enter()
 }
 
@@ -266,15 +337,31 @@ func (m *model) look(at engine.At) tea.Cmd {
 func (m *model) choose(uri string) tea.Cmd {
 	m.leave(m.top())
 	m.env.URI, m.env.Address, m.env.At, m.env.Data = uri, uri, engine.At{}, screen.NewSession()
+	m.anewGraph()
 	v := m.newVisit(screen.NewOverview())
 	m.roots = map[action.ID]*visit{action.Overview: v}
 	m.stack = []*visit{v}
 	m.nav = m.newVisit(&navigator{})
-	return tea.Batch(m.open(uri), m.enter())
+	m.arrive()
+	return tea.Batch(m.open(uri), m.recall(), m.enter())
+}
+
+// anewGraph forgets what belonged to the graph before.
+func (m *model) anewGraph() {
+	m.trail, m.here, m.env.Pinned, m.env.Locked, m.following = nil, 0, nil, false, false
+	m.commands, m.keep = nil, keeping{}
+	address := m.drafts["address"]
+	m.drafts = map[string]string{}
+	m.keepDraft("address", address)
 }
 
 // forget closes the graph and shows the picker again.
 func (m *model) forget() tea.Cmd {
+	saved := m.saveLater()
+	if m.export != nil {
+		m.export.cancel()
+	}
+	m.leave(m.top())
 	m.leave(m.nav)
 	for _, v := range m.roots {
 		m.leave(v)
@@ -287,10 +374,12 @@ func (m *model) forget() tea.Cmd {
 	cmd := m.discard(m.ws)
 	m.ws, m.all, m.last, m.op, m.opening, m.waiting = nil, nil, nil, nil, false, nil
 	m.env.URI, m.env.Remote, m.env.At, m.env.Data = "", false, engine.At{}, screen.NewSession()
+	m.anewGraph()
 	m.roots = map[action.ID]*visit{}
 	m.stack = []*visit{m.newVisit(screen.NewPicker(m.opt.Recents))}
 	m.sample()
-	return tea.Batch(cmd, m.enter())
+	m.arrive()
+	return tea.Batch(saved, cmd, m.enter())
 }
 
 const (
@@ -300,13 +389,17 @@ const (
 
 // interrupt cancels what is loading; a second one leaves.
 func (m *model) interrupt() tea.Cmd {
+	if m.export != nil {
+		m.export.cancel()
+		return m.say("cancelling the export")
+	}
 	again := !m.interrupted.IsZero() && m.env.Now.Sub(m.interrupted) <= twice
 	m.interrupted = m.env.Now
 	if again {
 		return tea.Quit
 	}
 	if !m.busy() {
-		return m.say("^c again leaves")
+		return m.say(m.env.Key(action.Interrupt) + " again leaves")
 	}
 	m.leave(m.top())
 	m.leave(m.nav)
@@ -315,7 +408,7 @@ func (m *model) interrupt() tea.Cmd {
 		m.opening = false
 	}
 	m.sample()
-	return m.say("cancelled; ^c again leaves, r reads again")
+	return m.say("cancelled; " + m.env.Key(action.Interrupt) + " again leaves, " + m.keyOr(action.Reload, "reload") + " reads again")
 }
 
 // say puts a sentence into the status line for a moment.

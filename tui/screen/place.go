@@ -53,3 +53,12 @@ func At(place string) (Screen, error) {
 	}
 	return nil, fmt.Errorf("choosing a screen: found %q, expected overview, branches, commits, tables, versions, operations, a table such as node:Port or node:Port/rows, find/ID or diff/A..B", place)
 }
+
+// TableTabs are the tabs of a table, as a place names them.
+func TableTabs() []string {
+	var out []string
+	for _, t := range NewTable("node:").tabs {
+		out = append(out, t.label())
+	}
+	return out
+}

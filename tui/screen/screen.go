@@ -307,6 +307,7 @@ type split struct {
 	onRight bool // the detail has the focus
 	scroll  int  // first line of the detail
 	shown   string
+	drawn   drawn
 	share   int // of a wide area that the list takes, in percent; 0 = 46
 }
 
@@ -376,30 +377,32 @@ func (s *split) render(e *Env, a Area, key string, list func(w, h int, focused b
 		s.shown, s.scroll = key, 0
 	}
 	t := e.Theme
+	s.drawn = drawn{}
+	draw := func(w, h int, focused bool) []string {
+		s.drawn.list, s.drawn.w = list(w, h, focused), w
+		return s.drawn.list
+	}
 	switch {
-	case e.Wide && s.onRight:
+	case s.onRight && (e.Wide || !a.Wide):
 		return detail(a.W).Window(a.H, &s.scroll)
-	case e.Wide:
-		return list(a.W, a.H, true)
-	case a.Wide:
+	case a.Wide && !e.Wide:
 		share := s.share
 		if share == 0 {
 			share = 46
 		}
 		lw := a.W * share / 100
 		rw := a.W - lw - 1
-		return part.Beside(t, list(lw, a.H, !s.onRight), detail(rw).Window(a.H, &s.scroll))
-	case s.onRight:
-		return detail(a.W).Window(a.H, &s.scroll)
-	case a.H < previewFrom:
-		return list(a.W, a.H, true)
+		s.drawn.right = lw + 1
+		return part.Beside(t, draw(lw, a.H, !s.onRight), detail(rw).Window(a.H, &s.scroll))
+	case a.H < previewFrom || e.Wide:
+		return draw(a.W, a.H, true)
 	}
 	doc := detail(a.W)
 	below := min(doc.Len(), a.H*2/5)
 	if below == 0 {
-		return list(a.W, a.H, true)
+		return draw(a.W, a.H, true)
 	}
 	top := 0
-	lines := append(list(a.W, a.H-below-1, true), part.Rule(t, "", a.W))
+	lines := append(draw(a.W, a.H-below-1, true), part.Rule(t, "", a.W))
 	return append(lines, doc.Window(below, &top)...)
 }

@@ -139,6 +139,16 @@ func (t *Theme) On(bg Background) *Theme {
 	return &out
 }
 
+// Named is the theme of another name for the same terminal.
+func (t *Theme) Named(name string) (*Theme, error) {
+	n, err := New(name, t.bg, false)
+	if err != nil {
+		return nil, err
+	}
+	n.Glyph = t.Glyph
+	return n.ForProfile(t.profile), nil
+}
+
 // ForProfile is the theme for a terminal that shows only the colours of a
 // profile: what is nearest for one of 256; with sixteen, dark and light look
 // like ansi16 and contrast as on an unknown background, because what is nearest
