@@ -59,7 +59,7 @@ func (b *bench) drain() {
 		cmd := b.cmds[0]
 		b.cmds = b.cmds[1:]
 		switch msg := cmd().(type) {
-		case nil, tickMsg, ageMsg, noteMsg:
+		case nil, tickMsg, ageMsg, noteMsg, followMsg, stateLateMsg, saveMsg:
 		case tea.BatchMsg:
 			for _, c := range msg {
 				b.later(c)

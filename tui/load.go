@@ -190,6 +190,9 @@ func (m *model) takeLoaded(msg loadedMsg) tea.Cmd {
 
 // enter asks for what the looked-at screen and the navigator lack.
 func (m *model) enter() tea.Cmd {
+	if m.keep.waiting { // where one was is not known yet
+		return nil
+	}
 	top := m.top()
 	cmds := []tea.Cmd{m.ask(top, top.screen.Start(&m.env))}
 	if m.showsNav() {
@@ -256,7 +259,7 @@ const tickEvery = 100 * time.Millisecond
 
 // tick samples the counters while something is in flight, and only then.
 func (m *model) tick() tea.Cmd {
-	if m.ticking || !m.busy() {
+	if m.ticking || !m.busy() && m.export == nil {
 		return nil
 	}
 	m.ticking = true
@@ -268,7 +271,7 @@ func (m *model) takeTick() tea.Cmd {
 	m.ticking = false
 	before := m.seen
 	m.sample()
-	m.dirty = m.dirty || m.busy() || m.seen != before
+	m.dirty = m.dirty || m.busy() || m.export != nil || m.seen != before
 	return m.tick()
 }
 

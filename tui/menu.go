@@ -125,14 +125,13 @@ func (m *model) compare() tea.Cmd {
 	case *a == *b:
 		return m.say("this is what is marked: choose another one to compare it with")
 	}
-	return m.effect(screen.Effect{Push: newCompare(*a, *b)})
+	return m.effect(screen.Effect{Push: screen.NewCompare(*a, *b)})
 }
 
 // find asks for the id of an entity.
 func (m *model) find() tea.Cmd {
-	o := m.prompt(&screen.Prompt{Title: "id of a node or an edge", Hint: "looks for it in all types", Draft: "find"})
-	o.done = func(m *model, id string) tea.Cmd { return m.visit("find/" + id) }
+	m.prompt(&screen.Prompt{Title: "id of a node or an edge", Hint: "looks for it in all types", Draft: "find", Done: func(_ *screen.Env, id string) screen.Effect {
+		return screen.Effect{Push: screen.NewFind(id)}
+	}})
 	return nil
 }
-
-var newCompare func(a, b screen.Pin) screen.Screen

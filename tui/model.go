@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -112,10 +111,13 @@ func rootScreens() map[action.ID]screen.Screen {
 	}
 }
 
-// tableScreen reads node:Port or node:Port/rows.
-func tableScreen(name string) screen.Screen {
-	table, tab, _ := strings.Cut(name, "/")
-	return screen.NewTable(table).Show(tab)
+// numbered is the number key's action that shows a screen; "" when none does.
+func numbered(s screen.Screen) action.ID {
+	id := action.ID(s.Name())
+	if r := rootScreens()[id]; r != nil && r.Place() == s.Place() {
+		return id
+	}
+	return ""
 }
 
 func (m *model) newVisit(s screen.Screen) *visit {

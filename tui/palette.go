@@ -110,7 +110,7 @@ func (m *model) visit(place string) tea.Cmd {
 	if err != nil {
 		return m.say(err.Error())
 	}
-	if id := action.ID(s.Name()); rootScreens()[id] != nil && rootScreens()[id].Place() == place {
+	if id := numbered(s); id != "" {
 		return m.root(id)
 	}
 	return m.effect(screen.Effect{Push: s})

@@ -206,12 +206,12 @@ func TestLookingAtAnotherBranch(t *testing.T) {
 		ws := fake.Harbor()
 		l := start(t, Options{URI: ws.Address, Open: opens(ws), Screen: "branches"}, 80, 24)
 		l.Wait(time.Second)
-		l.Key("j", "b")
+		l.Key("j", "t")
 		l.has(t, "harbor.omni · review/ports", "all screens show review/ports")
 		if l.m.env.At.Branch != "review/ports" {
 			t.Errorf("the branch that is shown is %q", l.m.env.At.Branch)
 		}
-		l.Key("4", "4", "2", "k", "b")
+		l.Key("4", "4", "2", "k", "t")
 		l.has(t, "harbor.omni · main")
 		l.close(t)
 	})

@@ -82,8 +82,8 @@ var realPlaces = []struct {
 	{"chain", "node:Port/versions", []string{"j"}},
 	{"rows", "node:Port/rows", []string{"j", "j"}},
 	{"edges", "edge:CallsAt/rows", []string{"G", "tab"}},
-	{"meter", "branches", []string{"3", "4", "m", "m"}},
-	{"other-branch", "branches", []string{"G", "b", "4"}},
+	{"meter", "branches", []string{"3", "4", "s", "s"}},
+	{"other-branch", "branches", []string{"G", "t", "4"}},
 }
 
 // TestMidlife runs the whole program over the real engine, and compares what

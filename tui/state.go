@@ -18,8 +18,8 @@ import (
 // numbered screen, the width, the lines that were typed and those that were
 // not sent off. The moment in history is not: one begins at now.
 
-// kept is a state as it is written. What is not understood is ignored.
-type kept struct {
+// keptState is a state as it is written. What is not understood is ignored.
+type keptState struct {
 	Place    string                        `json:"place,omitempty"`
 	Top      json.RawMessage               `json:"top,omitempty"` // of the screen at Place, when it is no numbered one
 	Screens  map[action.ID]json.RawMessage `json:"screens,omitempty"`
@@ -113,7 +113,7 @@ func (m *model) takeState(msg stateMsg) tea.Cmd {
 	m.dirty = true
 	first := m.keep.waiting
 	m.keep.waiting, m.keep.known = false, true
-	var k kept
+	var k keptState
 	err := msg.err
 	if err == nil && len(msg.state) > stateMax {
 		err = fmt.Errorf("it has %d bytes, at most %d are read", len(msg.state), stateMax)
@@ -123,7 +123,7 @@ func (m *model) takeState(msg stateMsg) tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	if err != nil {
-		k = kept{}
+		k = keptState{}
 		cmds = append(cmds, m.say("what was kept of this graph cannot be read and is ignored: "+err.Error()))
 	}
 	m.keep.saved = msg.state
@@ -138,7 +138,7 @@ func (m *model) takeState(msg stateMsg) tea.Cmd {
 }
 
 // adopt takes over what does not move anyone.
-func (m *model) adopt(k kept) {
+func (m *model) adopt(k keptState) {
 	m.wide = m.wide || k.Wide
 	m.keep.screens = k.Screens
 	for name, text := range k.Drafts {
@@ -153,7 +153,7 @@ func (m *model) adopt(k kept) {
 }
 
 // resume goes to the place that was kept. Nothing was asked for yet.
-func (m *model) resume(k kept) {
+func (m *model) resume(k keptState) {
 	for id, v := range m.roots {
 		m.restore(id, v.screen)
 	}
@@ -161,7 +161,7 @@ func (m *model) resume(k kept) {
 	if err != nil || k.Place == "" {
 		return
 	}
-	if id := action.ID(s.Name()); rootScreens()[id] != nil && s.Place() == rootScreens()[id].Place() {
+	if id := numbered(s); id != "" {
 		m.stack = []*visit{m.rootVisit(id)}
 	} else {
 		if r, ok := s.(screen.Keeper); ok && k.Top != nil {
@@ -185,7 +185,7 @@ func (m *model) restore(id action.ID, s screen.Screen) {
 // state is what is to be kept now.
 func (m *model) state() []byte {
 	top := m.top().screen
-	k := kept{Place: top.Place(), Screens: map[action.ID]json.RawMessage{}, Wide: m.wide, Drafts: map[string]string{}}
+	k := keptState{Place: top.Place(), Screens: map[action.ID]json.RawMessage{}, Wide: m.wide, Drafts: map[string]string{}}
 	for id, raw := range m.keep.screens {
 		k.Screens[id] = raw
 	}

@@ -38,8 +38,8 @@ type Options struct {
 	// Open makes the workspace of an address. It is called in a command and may
 	// take as long as it likes.
 	Open func(ctx context.Context, uri string) (workspace.Workspace, error)
-	// Screen is where to begin: overview (default), branches, commits, tables,
-	// versions, or a table as node:Port, node:Port/versions, node:Port/rows.
+	// Screen is the place to begin at, as package screen spells places; "": where
+	// one was the last time, else the overview.
 	Screen string
 	// Recents gives the graphs opened before, newest first; Opened is told each
 	// graph that was opened. Both are called in commands; both may be nil.
@@ -119,6 +119,9 @@ func program(ctx context.Context, o Options) (*tea.Program, *model, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if _, err := screen.At(o.Screen); err != nil {
+		return nil, nil, err
+	}
 	name, ascii, ask := theme.FromEnv(o.Env, o.Theme, o.ASCII)
 	th, err := theme.New(name, theme.Unknown, ascii)
 	if err != nil {
@@ -148,15 +151,15 @@ func program(ctx context.Context, o Options) (*tea.Program, *model, error) {
 	return p, m, nil
 }
 
-// first is the screen to begin with.
+// first is the screen to begin with, and the number key's action that shows
+// it, "" when none does.
 func (o Options) first() (screen.Screen, action.ID) {
 	if o.URI == "" {
 		return screen.NewPicker(o.Recents), ""
 	}
-	for id, s := range rootScreens() {
-		if string(id) == o.Screen || o.Screen == "" && id == action.Overview {
-			return s, id
-		}
+	s, err := screen.At(o.Screen)
+	if err != nil {
+		s = screen.NewOverview()
 	}
-	return tableScreen(o.Screen), ""
+	return s, numbered(s)
 }

@@ -289,6 +289,9 @@ func (m *model) effect(e screen.Effect) tea.Cmd {
 
 // root shows one of the numbered screens, as it was left.
 func (m *model) root(id action.ID) tea.Cmd {
+	if rootScreens()[id] == nil {
+		return nil
+	}
 	v := m.rootVisit(id)
 	if len(m.stack) == 1 && m.top() == v {
 		return nil

@@ -42,6 +42,7 @@ func (m *model) View() (v tea.View) {
 	if name := m.name(); name != "" {
 		v.WindowTitle += " " + part.Clean(name, m.env.Theme.Glyph)
 	}
+	v.MouseMode = m.mouseMode()
 	m.view = v
 	return v
 }
@@ -57,7 +58,7 @@ func (m *model) frame() []string {
 	}
 	out := []string{m.header(w)}
 	bodyHeight := h - 3
-	if h >= tallFrom {
+	if m.tall() {
 		out = append(out, m.crumbs(w), part.Rule(m.env.Theme, "", w))
 		bodyHeight -= 2
 	}
@@ -67,6 +68,17 @@ func (m *model) frame() []string {
 		out = append(out, m.drawDrawer(w, drawer)...)
 	}
 	return append(out, m.status(w), m.keys(w))
+}
+
+// tall says that there is room for the breadcrumb.
+func (m *model) tall() bool { return m.h >= tallFrom && !m.plain }
+
+// bodyTop is the line at which the body begins.
+func (m *model) bodyTop() int {
+	if m.tall() {
+		return 3
+	}
+	return 1
 }
 
 // notice is what a window gets in which nothing can be read.
@@ -113,6 +125,9 @@ func (m *model) header(w int) string {
 		if at, ok := ulidTime(hd.Head); ok {
 			hd.Travel = part.Ago(m.env.Now, at)
 		}
+	}
+	if m.following {
+		hd.Follow = part.Count(int(followEvery/time.Second)) + " s"
 	}
 	switch since := m.waitingSince(); {
 	case !since.IsZero():
@@ -227,18 +242,21 @@ func (m *model) isRoot(v *visit) bool {
 	return false
 }
 
-func (m *model) showsNav() bool { return m.w >= navFrom && m.h >= minHeight && !m.picking() }
+func (m *model) showsNav() bool { return m.w >= navFrom && m.h >= minHeight && !m.picking() && !m.plain }
 
 // body draws the screen, the navigator beside it where there is room, and the
 // overlays above.
 func (m *model) body(w, h int) []string {
 	a := screen.Area{W: w, H: h, Wide: w >= wideFrom}
 	var out []string
-	if m.showsNav() {
+	switch {
+	case m.keep.waiting:
+		out = part.Fit(nil, w, h)
+	case m.showsNav():
 		a.W = w - navWidth - 1
 		nav := m.nav.screen.Render(&m.env, screen.Area{W: navWidth, H: h})
 		out = part.Beside(m.env.Theme, nav, m.top().screen.Render(&m.env, a))
-	} else {
+	default:
 		out = m.top().screen.Render(&m.env, a)
 	}
 	out = m.coverWithDrawer(out, w)
@@ -286,8 +304,10 @@ func (m *model) status(w int) string {
 
 func (m *model) keys(w int) string {
 	c := m.context()
-	if m.note != "" {
-		return part.Line(m.env.Theme, w, part.S(" "), part.R(theme.Accent, m.note))
+	for _, note := range []string{m.note, m.progress()} {
+		if note != "" {
+			return part.Line(m.env.Theme, w, part.S(" "), part.R(theme.Accent, note))
+		}
 	}
 	if len(m.overlays) > 0 {
 		return part.Keys(m.env.Theme, nil, w)
