@@ -242,7 +242,9 @@ func (m *model) isRoot(v *visit) bool {
 	return false
 }
 
-func (m *model) showsNav() bool { return m.w >= navFrom && m.h >= minHeight && !m.picking() && !m.plain }
+func (m *model) showsNav() bool {
+	return m.w >= navFrom && m.h >= minHeight && !m.picking() && !m.plain
+}
 
 // body draws the screen, the navigator beside it where there is room, and the
 // overlays above.
