@@ -21,7 +21,7 @@ var docsPictures = []struct{ name, args string }{
 	{"versions", "--screen node:Port/versions --size 110x26 --keys 'j'"},
 	{"entity", "--screen node:Port/rows/NLRTM --size 110x30"},
 	{"compare", "--screen diff/archive..main --size 110x30"},
-	{"meter", "--screen branches --size 110x34 --keys 'M'"},
+	{"meter", "--screen branches --size 110x28 --keys 'm'"},
 }
 
 // pictureMax keeps the pictures small enough for a page.
@@ -32,7 +32,7 @@ const pictureMax = 60 << 10 // bytes
 func TestDocsPictures(t *testing.T) {
 	for _, p := range docsPictures {
 		t.Run(p.name, func(t *testing.T) {
-			args := append([]string{"snap", demoURI, "--as", "svg", "--now", docsNow}, shellWords(t, p.args)...)
+			args := append([]string{"snap", demoURI, "--as", "svg", "--theme", "dark", "--now", docsNow}, shellWords(t, p.args)...)
 			svg := run(t, args...).must(t)
 			if len(svg) > pictureMax {
 				t.Errorf("%d bytes", len(svg))

@@ -112,7 +112,10 @@ func size(text string) (w, h int, err error) {
 // printed too.
 func (c *call) snap(ctx context.Context, o tui.SnapOptions, as string) error {
 	pal := paint.Dark
-	if as == "svg" {
+	switch {
+	case as == "svg" && o.Theme == "light":
+		pal, o.Ground = paint.Light, theme.Light
+	case as == "svg": // a terminal's ground is not known, a picture's is
 		o.Ground = theme.Dark
 	}
 	shot, err := tui.Snap(ctx, o)

@@ -22,16 +22,16 @@ func TestSVGKeepsEveryStyle(t *testing.T) {
 	}, 40)
 	svg := p.SVG(Dark)
 	for _, want := range []string{
-		`width="360" height="95"`,
-		`<text x="0" y="14" textLength="45">plain</text>`,
-		`<text x="54" y="14" textLength="36" font-weight="bold">bold</text>`,
-		`<text x="99" y="14" textLength="45" fill-opacity="0.67">faint</text>`,
+		`width="360" height="85"`,
+		`<text x="0" y="13" textLength="45">plain</text>`,
+		`<text x="54" y="13" textLength="36" font-weight="bold">bold</text>`,
+		`<text x="99" y="13" textLength="45" fill-opacity="0.67">faint</text>`,
 		`font-style="italic">italic</text>`,
 		`fill="#cd0000">red</text>`, `fill="#00ffff">cyan</text>`, `fill="#ff8700">indexed</text>`, `fill="#010203">true</text>`,
-		`<rect x="0" y="38" width="63" height="19" fill="#e5e5e5"/>`, `fill="#101010">reverse</text>`,
+		`<rect x="0" y="34" width="63" height="17" fill="#e5e5e5"/>`, `fill="#101010">reverse</text>`,
 		`text-decoration="underline">under</text>`, `text-decoration="line-through">struck</text>`,
-		`height="19" fill="#0000ee"/>`,
-		`<text x="0" y="71" textLength="9">a</text>`, `<text x="9" y="71" textLength="18">世</text>`, `<text x="27" y="71" textLength="54">b &lt;&amp;&gt;&#34;</text>`,
+		`height="17" fill="#0000ee"/>`,
+		`<text x="0" y="64" textLength="9">a</text>`, `<text x="9" y="64" textLength="18">世</text>`, `<text x="27" y="64" textLength="54">b &lt;&amp;&gt;&#34;</text>`,
 	} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %s in\n%s", want, svg)

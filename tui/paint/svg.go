@@ -29,14 +29,13 @@ var (
 )
 
 // Cells of an SVG in its units, and where in a cell letters stand.
-const cellW, cellH, base = 9, 19, 14
+const cellW, cellH, base = 9, 17, 13
 
-// SVG is the picture as a document of W·9 by H·19 units.
+// SVG is the picture as a document of W·9 by H·17 units.
 func (p *Picture) SVG(pal Palette) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="15" fill="%s">`+"\n",
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="15" fill="%s">`+"\n",
 		p.W*cellW, p.H*cellH, pal.Text)
-	b.WriteString("<style>text{white-space:pre}</style>\n")
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`+"\n", pal.Ground)
 	for y := range p.H {
 		for x := 0; x < p.W; {
