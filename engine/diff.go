@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/omnideck/omnideck/manifest"
 )
 
@@ -22,6 +20,7 @@ const (
 	diffPart     = 1 << 20 // bytes of a blob that are held while it is compared
 	diffBlobs    = 8       // blobs compared side by side
 	diffSieve    = 8       // 1/8 of a fragment's rows and more are scanned, fewer are taken
+	diffPicked   = 1 << 20 // and not more than these
 	diffUnknown  = 1 << 20 // rows of a fragment that does not say
 )
 
@@ -48,9 +47,10 @@ const (
 // written anew, nothing else in it differs, the size is the same, and the
 // dataset's own records of rows do not say that it is the row of before.
 //
-// Memory: ids and hashes of the side with fewer rows to read, of about a million
-// rows at once or of one larger table, and the changes told. Counts are always
-// whole; changes beyond the limit are counted only.
+// Memory: ids and hashes of the side with fewer rows to read, and the changes
+// told. About a million ids are held at once, of all tables; one with more is
+// read several times, and each time a part of its ids is compared. Counts are
+// always whole; changes beyond the limit are counted only.
 //
 // An *IncompleteError comes beside the rest and names tables that cannot be
 // compared: they have no count and no changes.
@@ -69,7 +69,7 @@ func (g *Graph) Diff(ctx context.Context, a, b At, opts DiffOptions) (*Diff, err
 		if err != nil {
 			return nil, err
 		}
-		c := &comparer{operation: o, limit: changesTold(opts), room: semaphore.NewWeighted(diffRowsHeld)}
+		c := o.comparer(changesTold(opts), diffRowsHeld)
 		compared := make([]*tableDiff, len(pairs))
 		errs := make([]error, len(pairs))
 		_ = o.each(len(pairs), func(i int) error {

@@ -75,14 +75,14 @@ func TestDiffOfNothing(t *testing.T) {
 // fragments of `__manifest`.
 func TestDiffBudget(t *testing.T) {
 	beyond := map[string]int64{}
-	for graph, at := range map[string]engine.At{"midlife": {Version: 14}, "deep": {Version: 300}} {
+	for _, graph := range []string{"maintained", "midlife", "deep"} {
 		files := graphFiles(t, graph)
 		g := openFiles(t, files)
 		log, err := g.Log(context.Background(), "", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at.Version = log[0].ManifestVersion - 1
+		at := engine.At{Version: log[0].ManifestVersion - 1}
 		totals, calls := traced(t, files, func(ctx context.Context, g *engine.Graph) error {
 			d, err := g.Diff(ctx, at, engine.At{}, engine.DiffOptions{})
 			if err == nil && (len(d.Counts) != 1 || len(d.Changes) == 0) {
@@ -91,12 +91,11 @@ func TestDiffBudget(t *testing.T) {
 			return err
 		})
 		beyond[graph] = totals.Requests - fragmentsOf(t, files)
-		if totals.Hops > 10 || beyond[graph] > 10 {
-			t.Errorf("%s: %d requests beyond F, %d hops; allowed are 10 and 10", graph, beyond[graph], totals.Hops)
+		if totals.Hops > 12 || beyond[graph] > 10 {
+			t.Errorf("%s: %d requests beyond F, %d hops; allowed are 10 and 12", graph, beyond[graph], totals.Hops)
 		}
-		if graph == "deep" {
-			calls = slices.DeleteFunc(calls, func(c blob.Call) bool { return c.Class == cost.ManifestScan })
-			golden.Equal(t, "trace/diff-deep.golden", traceText(totals, calls))
+		if graph == "maintained" { // TestTraces has midlife; where three hundred fragments are read side by side their order is not fixed
+			golden.Equal(t, "trace/diff-maintained.golden", traceText(totals, calls))
 		}
 	}
 }

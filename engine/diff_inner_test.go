@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
-	"golang.org/x/sync/semaphore"
 	"pgregory.net/rapid"
 
 	"github.com/omnideck/omnideck/fixtures"
@@ -63,8 +63,8 @@ func TestPairsOf(t *testing.T) {
 	}
 }
 
-// portAs are versions of the demo's Port table under any identity and name.
-func portPair(t *testing.T, change func(a, b *manifest.Entry), limit int) (count DiffCount, changes []Change) {
+// portPair compares versions of the demo's Port table under any identity and name.
+func portPair(t *testing.T, change func(a, b *manifest.Entry), limit, held int) (count DiffCount, changes []Change) {
 	t.Helper()
 	s, err := fixtures.DemoStore()
 	if err != nil {
@@ -84,7 +84,7 @@ func portPair(t *testing.T, change func(a, b *manifest.Entry), limit int) (count
 		before := after
 		before.Version = 10
 		change(&before, &after)
-		c := &comparer{operation: o, limit: limit, room: semaphore.NewWeighted(diffRowsHeld)}
+		c := o.comparer(limit, held)
 		d, err := c.compare(ctx, tablePair{after.Alias, &before, &after})
 		if err != nil {
 			return 0, err
@@ -102,7 +102,7 @@ func portPair(t *testing.T, change func(a, b *manifest.Entry), limit int) (count
 // A table that was dropped and made again: everything is deleted and inserted.
 func TestDiffOfARemadeTable(t *testing.T) {
 	for _, limit := range []int{5, 1000} {
-		count, changes := portPair(t, func(a, _ *manifest.Entry) { a.Incarnation++ }, limit)
+		count, changes := portPair(t, func(a, _ *manifest.Entry) { a.Incarnation++ }, limit, diffRowsHeld)
 		if count.Deleted != 13 || count.Inserted != 12 || count.Updated != 0 || count.Physical || len(changes) != min(limit, 25) {
 			t.Errorf("%+v, %d changes", count, len(changes))
 		}
@@ -117,9 +117,24 @@ func TestDiffOfARemadeTable(t *testing.T) {
 	}
 }
 
+// However few ids may be held at once, the answer is the same.
+func TestDiffInParts(t *testing.T) {
+	all := func(a, _ *manifest.Entry) { a.Version = 2 }
+	want, told := portPair(t, all, 1000, diffRowsHeld)
+	if want.Updated == 0 || want.Deleted+want.Inserted == 0 {
+		t.Fatalf("too little differs: %+v", want)
+	}
+	for held := 1; held < 5; held++ {
+		count, changes := portPair(t, all, 1000, held)
+		if count != want || !reflect.DeepEqual(changes, told) {
+			t.Errorf("holding %d: %+v, want %+v", held, count, want)
+		}
+	}
+}
+
 // A table under another name is the same table: each side is told under its own.
 func TestDiffOfARenamedTable(t *testing.T) {
-	count, changes := portPair(t, func(a, _ *manifest.Entry) { a.Alias = "node:Harbor" }, 1000)
+	count, changes := portPair(t, func(a, _ *manifest.Entry) { a.Alias = "node:Harbor" }, 1000, diffRowsHeld)
 	if count.Deleted != 1 || count.Inserted+count.Updated != 0 || len(changes) != 1 {
 		t.Fatalf("%+v, %+v", count, changes)
 	}

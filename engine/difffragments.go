@@ -180,13 +180,18 @@ func (s *diffSide) fragment(f *format.Fragment) {
 	s.rows += n
 }
 
-// sift reads the rows of a fragment that live here and are deleted there.
+// sift reads the rows of a fragment that live here and are deleted there: a few
+// are taken, of many the fragment is scanned.
 func (s *diffSide) sift(f *format.Fragment, here, there *deletion.Set) {
 	var addrs []uint64
+	n, few := uint64(0), min(f.PhysicalRows/diffSieve, diffPicked)
 	at := uint64(0)
 	gap := func(to uint64) {
 		for ; at < to; at++ {
-			if !here.Contains(uint32(at)) {
+			if here.Contains(uint32(at)) {
+				continue
+			}
+			if n++; n <= few {
 				addrs = append(addrs, f.ID<<32|at)
 			}
 		}
@@ -196,10 +201,10 @@ func (s *diffSide) sift(f *format.Fragment, here, there *deletion.Set) {
 		at = to
 	}
 	gap(f.PhysicalRows)
-	s.rows += uint64(len(addrs))
+	s.rows += n
 	switch {
-	case len(addrs) == 0:
-	case uint64(len(addrs))*diffSieve >= f.PhysicalRows:
+	case n == 0:
+	case n > few:
 		s.whole = append(s.whole, f.ID)
 		s.sieve[f.ID] = there
 	default:

@@ -17,7 +17,12 @@ import (
 type comparer struct {
 	*operation
 	limit int                 // changes told of all tables
-	room  *semaphore.Weighted // for ids held at once
+	held  uint64              // ids held at once
+	room  *semaphore.Weighted // of held
+}
+
+func (o *operation) comparer(limit, held int) *comparer {
+	return &comparer{operation: o, limit: limit, held: uint64(held), room: semaphore.NewWeighted(int64(held))}
 }
 
 // tableDiff compares two versions of one table.
@@ -95,13 +100,20 @@ func (c *comparer) run(ctx context.Context, d *tableDiff) error {
 	if x, y := d.a.cols.entry, d.b.cols.entry; x.Location == y.Location && x.Owner == y.Owner && d.a.recordsOrigins() && d.b.recordsOrigins() {
 		d.a.origins, d.b.origins = true, true
 	}
-	weight := int64(min(d.a.rows, d.b.rows, diffRowsHeld))
+	rows := min(d.a.rows, d.b.rows)
+	weight := int64(min(rows, c.held))
 	if err := c.room.Acquire(ctx, weight); err != nil {
 		return err
 	}
 	defer c.room.Release(weight)
-	if err := d.together(ctx); err != nil {
-		return err
+	parts := max(1, (rows+c.held-1)/c.held)
+	for part := range parts {
+		for _, s := range []*diffSide{d.a, d.b} {
+			s.part, s.parts = part, parts
+		}
+		if err := d.together(ctx); err != nil {
+			return err
+		}
 	}
 	d.count.Physical = d.changes() == 0
 	return nil

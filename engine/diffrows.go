@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -23,6 +24,8 @@ type diffSide struct {
 	sieve  map[uint64]*deletion.Set // of some of them only rows that these hold
 	picked []uint64                 // addresses of rows that are taken
 	rows   uint64                   // about how many these are
+
+	part, parts uint64 // which ids are compared now; parts 0 = all
 
 	layout  load.Table    // how lines are spelled when they are compared
 	idsOnly bool          // the other side has no rows: values need not be compared
@@ -122,7 +125,11 @@ func (s *diffSide) rowsOf(batch arrow.RecordBatch) ([]diffRow, error) {
 		if there, ok := s.sieve[addr>>32]; ok && !there.Contains(uint32(addr)) {
 			continue
 		}
-		r := diffRow{id: strings.Clone(ids.Value(i)), addr: addr}
+		id := ids.Value(i)
+		if s.parts > 1 && maphash.String(idParts, id)%s.parts != s.part {
+			continue
+		}
+		r := diffRow{id: strings.Clone(id), addr: addr}
 		if spell != nil {
 			if err := spell.row(&r, i); err != nil {
 				return nil, err
@@ -132,6 +139,9 @@ func (s *diffSide) rowsOf(batch arrow.RecordBatch) ([]diffRow, error) {
 	}
 	return out, nil
 }
+
+// idParts spreads ids over parts. What it is changes no answer.
+var idParts = maphash.MakeSeed()
 
 // diffSpeller spells the rows of a batch to compare them.
 type diffSpeller struct {

@@ -110,7 +110,7 @@ func (d *tableDiff) tell(ctx context.Context, n int) ([]Change, error) {
 
 // fill takes the lines of rows.
 func (s *diffSide) fill(ctx context.Context, rows []*diffRow) error {
-	for part := range slices.Chunk(rows, takeRows) {
+	for part := range slices.Chunk(rows, exportTake) {
 		addrs := make([]uint64, len(part))
 		for i, r := range part {
 			addrs[i] = r.addr

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 )
@@ -37,7 +35,7 @@ func (g *Graph) DiffVersions(ctx context.Context, table, branch string, a, b uin
 			}
 			return out, nil
 		}
-		c := &comparer{operation: o, limit: changesTold(opts), room: semaphore.NewWeighted(diffRowsHeld)}
+		c := o.comparer(changesTold(opts), diffRowsHeld)
 		pair, err := c.openVersions(ctx, d, a, b)
 		if err != nil {
 			return nil, err
