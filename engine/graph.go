@@ -37,6 +37,8 @@ type Graph struct {
 	disk  *cache.Disk  // copies of immutable objects; nil = none are kept
 	seen  *cache.Store // store, behind the memory of this session
 	clock func() time.Time
+
+	orders orderMemo // of sorted tables
 }
 
 // Open prepares a graph for looking. It makes the store and does no I/O, so

@@ -163,3 +163,26 @@ func TestEveryRequestOfALookUpMayFail(t *testing.T) {
 		},
 	})
 }
+
+// A second entity of a table costs asking what is newest and the data file that
+// it lies in, where that was not read yet: the index is remembered.
+func TestSecondEntityIsCheap(t *testing.T) {
+	files := graphFiles(t, "maintained")
+	for _, all := range []bool{false, true} {
+		if all {
+			defer engine.LookUpEverything()()
+		}
+		g := openFiles(t, files)
+		ask := func(id string) blob.Totals {
+			m := blob.NewMeter(cost.Classify)
+			if _, err := g.Entity(blob.WithMeter(context.Background(), m), "Port", id, engine.At{}); err != nil {
+				t.Fatal(err)
+			}
+			return m.Totals()
+		}
+		first, second := ask("NLRTM"), ask("BEANR")
+		if first.Requests > 10 || second.Requests > 4 || second.Ops[blob.OpList] != 1 || second.Classes[classOp(cost.DataIndex, blob.OpGet)] > 0 {
+			t.Errorf("looked up %v: the first entity costs %v, the second %v", all, first.Ops, second.Ops)
+		}
+	}
+}

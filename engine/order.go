@@ -25,6 +25,7 @@ type order struct {
 	column string
 	desc   bool
 	text   bool // by code point; else by a number
+	where  string
 }
 
 // order types what was asked to sort by. from and to name the ends of an edge.
@@ -102,12 +103,23 @@ func (r *rowReader) runSorted(ctx context.Context, offset uint64, limit int, vis
 	return nil
 }
 
-// sorted are the addresses of all rows that meet the filter, in order.
-func (r *rowReader) sorted(ctx context.Context) ([]uint64, error) {
-	if r.order.text {
-		return sortedBy(ctx, r, textKey)
+// sorted are the addresses of all rows that meet the filter, in order. They must
+// not be changed.
+func (r *rowReader) sorted(ctx context.Context) (addrs []uint64, err error) {
+	e, o := &r.cols.entry, r.order
+	key := orderKey{e.Location, e.Owner, r.snap.Object().ETag, e.Version, o.where, o.column, o.desc}
+	if addrs, ok := r.orders.get(key); ok {
+		return addrs, nil
 	}
-	return sortedBy(ctx, r, numberKey)
+	if o.text {
+		addrs, err = sortedBy(ctx, r, textKey)
+	} else {
+		addrs, err = sortedBy(ctx, r, numberKey)
+	}
+	if err == nil {
+		r.orders.put(key, addrs)
+	}
+	return addrs, err
 }
 
 // sortedBy reads the keys of all rows that meet the filter and sorts them.

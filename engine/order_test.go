@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -216,5 +217,34 @@ func TestTooManyRowsToSort(t *testing.T) {
 	page, err := g.Rows(context.Background(), "Port", engine.At{}, engine.RowsOptions{Where: "code is not null", Sort: "code", Limit: 3})
 	if err != nil || len(page.Rows) != 3 || !page.Truncated {
 		t.Errorf("fewer rows chosen from as many: %+v, %v", page, err)
+	}
+}
+
+// The second page of a sorted table is not sorted again, and another condition,
+// direction, column or version is another order.
+func TestOrderIsRemembered(t *testing.T) {
+	ctx := context.Background()
+	g := openStore(t, demo(t))
+	pages := map[string][]string{}
+	for range 2 {
+		for _, o := range []engine.RowsOptions{
+			{Sort: "name"}, {Sort: "name", Desc: true}, {Sort: "country"}, {Sort: "name", Where: "country = 'NL'"}, {Sort: "name", Offset: 5, Limit: 3},
+		} {
+			for _, at := range []engine.At{{}, {Branch: "review/new-calls"}, {Version: 3}} {
+				page, err := g.Rows(ctx, "Port", at, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				key := fmt.Sprintf("%+v %+v", o, at)
+				fresh, err := openStore(t, demo(t)).Rows(ctx, "Port", at, o)
+				if err != nil || !slices.Equal(linesOf(page.Rows), linesOf(fresh.Rows)) {
+					t.Errorf("%s: %v\n%s", key, err, cmp.Diff(linesOf(fresh.Rows), linesOf(page.Rows)))
+				}
+				pages[key] = linesOf(page.Rows)
+			}
+		}
+	}
+	if len(pages) != 15 {
+		t.Errorf("%d pages", len(pages))
 	}
 }

@@ -268,3 +268,28 @@ func TestFloatKey(t *testing.T) {
 		t.Error("the zeros differ")
 	}
 }
+
+// Orders are kept up to a bound, those used last.
+func TestOrderMemo(t *testing.T) {
+	var m orderMemo
+	big := make([]uint64, maxOrdered/2)
+	key := func(n uint64) orderKey { return orderKey{location: "x", version: n} }
+	has := func(n uint64) bool { _, ok := m.get(key(n)); return ok }
+	m.put(key(1), big)
+	m.put(key(2), big)
+	if !has(2) || !has(1) {
+		t.Error("two that fit are not kept")
+	}
+	m.put(key(3), big[:1]) // 1 was used last, 2 goes
+	if has(2) || !has(1) || !has(3) {
+		t.Errorf("%d kept", len(m.kept))
+	}
+	m.put(key(3), big[:2])
+	if got, _ := m.get(key(3)); len(got) != 2 || len(m.kept) != 2 {
+		t.Errorf("%d addresses, %d kept", len(got), len(m.kept))
+	}
+	m.put(key(4), make([]uint64, maxOrdered+1))
+	if len(m.kept) != 0 {
+		t.Errorf("more than is kept is kept: %d", len(m.kept))
+	}
+}

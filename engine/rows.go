@@ -20,7 +20,8 @@ const defaultRows = 100
 //
 // With Sort, rows stand in the order of a column instead: null last, equal
 // values in physical order. That column, and those of the condition, are read
-// whole, of the others only the rows of the window. Numbers, times, text (by
+// whole, once for all windows that a Graph is asked for, of the others only the
+// rows of the window. Numbers, times, text (by
 // code point) and truth values can be sorted, and at most two million rows;
 // anything else is a *UsageError.
 //
@@ -132,5 +133,6 @@ func (o *operation) readerOf(ctx context.Context, e manifest.Entry, opts RowsOpt
 	if r.order, err = cols.order(opts.Sort, opts.Desc); err != nil {
 		return nil, err
 	}
+	r.order.where = opts.Where
 	return r, r.checkSortable()
 }

@@ -95,7 +95,7 @@ func (t *btree) file(ctx context.Context, name string) (r *file.Reader, err erro
 	s := t.s
 	err = s.bases.try(ctx, t.seg.Base, func(p place) error {
 		key := format.Join(p.dir, format.IndexDir(t.seg.UUID), name)
-		src, err := s.source(ctx, p.store, key, size)
+		src, err := s.source(ctx, p.store, key, size, true)
 		if err != nil {
 			return err
 		}

@@ -34,18 +34,18 @@ func wrongSize(got int64, recorded uint64) error {
 // DataFile opens one data file of the version, to look into it (see
 // file.Reader.Pages). The bytes that tell its layout are read, no rows.
 func (s *Snapshot) DataFile(ctx context.Context, d *format.DataFile) (r *file.Reader, key string, err error) {
-	if r, key, err = s.openData(ctx, d, s.env.opts.Decoders); err != nil {
+	if r, key, err = s.openData(ctx, d, s.env.opts.Decoders, false); err != nil {
 		err = fmt.Errorf("data file %s: %w", key, err)
 	}
 	return r, key, err
 }
 
 // openData opens a data file and reads its head. key is what was tried last,
-// for messages.
-func (s *Snapshot) openData(ctx context.Context, d *format.DataFile, decoders int) (r *file.Reader, key string, err error) {
+// for messages. keep says that a few rows are read again and again (see ranged).
+func (s *Snapshot) openData(ctx context.Context, d *format.DataFile, decoders int, keep bool) (r *file.Reader, key string, err error) {
 	err = s.bases.try(ctx, d.Base, func(p place) error {
 		key = p.dataKey(d.Path)
-		src, err := s.source(ctx, p.store, key, d.Size)
+		src, err := s.source(ctx, p.store, key, d.Size, keep)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *Snapshot) checkVersion(r *file.Reader, d *format.DataFile) error {
 }
 
 // source is a data file's bytes: at once when it is small, else in ranges.
-func (s *Snapshot) source(ctx context.Context, store blob.Store, key string, size uint64) (file.Source, error) {
+func (s *Snapshot) source(ctx context.Context, store blob.Store, key string, size uint64, keep bool) (file.Source, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (s *Snapshot) source(ctx context.Context, store blob.Store, key string, siz
 	if size > 1<<62 {
 		return nil, format.Corruptf("a size of %d bytes is recorded", size)
 	}
-	return &ranged{store: store, key: key, size: int64(size)}, nil
+	return &ranged{store: store, key: key, size: int64(size), keep: keep}, nil
 }
 
 // ranged reads parts of one object. All parts must come from one state of it.
@@ -101,6 +101,7 @@ type ranged struct {
 	store blob.Store
 	key   string
 	size  int64
+	keep  bool                   // small parts are wanted again: a store with a cache may remember them
 	etag  atomic.Pointer[string] // of the first answer
 }
 
@@ -113,7 +114,7 @@ func (r *ranged) ReadRange(ctx context.Context, off, n int64) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	o, err := r.store.Get(ctx, r.key, blob.Range{Off: off, Len: n})
+	o, err := r.get(ctx, blob.Range{Off: off, Len: n})
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +128,20 @@ func (r *ranged) ReadRange(ctx context.Context, off, n int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: the store answered a range of %d bytes with %d", r.key, n, len(o.Data))
 	}
 	return o.Data, nil
+}
+
+// keptBytes is the most of a part that is remembered.
+const keptBytes = 64 << 10
+
+func (r *ranged) get(ctx context.Context, part blob.Range) (blob.Object, error) {
+	if !r.keep || part.Len > keptBytes {
+		return r.store.Get(ctx, r.key, part)
+	}
+	o, err := blob.GetImmutable(ctx, r.store, r.key, blob.Attrs{Size: r.size}, part)
+	if errors.Is(err, blob.ErrChanged) {
+		return o, format.Corruptf("it is not as long as the manifest records: %v", err)
+	}
+	return o, err
 }
 
 // readDeletions fetches the deletion file of a fragment and checks it against
@@ -179,7 +194,7 @@ func (c *readerCache) open(ctx context.Context, s *Snapshot, d *format.DataFile)
 	if ok {
 		return v.(opened).r, v.(opened).key, nil
 	}
-	r, key, err := s.openData(ctx, d, s.env.opts.Decoders)
+	r, key, err := s.openData(ctx, d, s.env.opts.Decoders, true)
 	if err != nil {
 		return nil, key, err
 	}

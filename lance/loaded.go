@@ -57,7 +57,7 @@ type part struct {
 // load opens what a scan of the fragment needs. Its errors are FragmentErrors.
 func (s *Snapshot) load(ctx context.Context, p *projection, st *fragState, plans []filePlan, absent []file.Column, withDeleted bool) (*loaded, error) {
 	return s.loadWith(ctx, p, st, plans, absent, withDeleted, func(d *format.DataFile) (*file.Reader, string, error) {
-		return s.openData(ctx, d, s.decoders(d))
+		return s.openData(ctx, d, s.decoders(d), false)
 	})
 }
 

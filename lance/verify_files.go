@@ -193,7 +193,7 @@ func (c *checker) readFiles(ctx context.Context) error {
 		for k := range st.f.Files {
 			d := &st.f.Files[k]
 			g.Go(func() error {
-				r, key, err := c.s.openData(ctx, d, 1)
+				r, key, err := c.s.openData(ctx, d, 1, false)
 				if err == nil && st.f.PhysicalRows != 0 {
 					err = (&loaded{rows: st.f.PhysicalRows}).count(r)
 				}
