@@ -202,7 +202,7 @@ func (m *model) drawerTitle(w int, r *screen.Record) string {
 	t, e := m.env.Theme, &m.env
 	g := t.Glyph
 	dot := part.R(theme.Muted, " "+g.Dot+" ")
-	left := []part.Span{part.R(theme.Border, g.H+g.H+" "), part.R(theme.Strong, "meter"), dot, part.S(scopes[m.scope])}
+	left := []part.Span{part.R(theme.Border, g.H+g.H+" "), part.R(theme.Strong, "meter")}
 	if r != nil {
 		left = append(left, dot, part.S(part.Clean(r.Name(), g)), dot, part.S(part.Plural(r.Reading().Requests(), "request", "requests")))
 		if budget, ok := e.Budget(r); ok {
@@ -220,13 +220,26 @@ func (m *model) drawerTitle(w int, r *screen.Record) string {
 		}
 	}
 	hint := e.Key(action.Drawer) + " closes "
-	if m.drawer.focus {
-		hint = e.Key(action.Export) + " exports " + g.Dot + " " + e.Key(action.PrevTab) + " older " + g.Dot + " " + hint
-	}
 	if m.drawer.back > 0 {
 		hint = part.Plural(m.drawer.back, "operation", "operations") + " back " + g.Dot + " " + hint
 	}
 	return part.Sides(t, w, append(left, part.S(" ")), []part.Span{part.R(theme.Muted, hint)})
+}
+
+// drawerHints are what the keys mean while the drawer has the focus.
+func (m *model) drawerHints() []part.Hint {
+	k := m.env.Keys
+	pair := func(a, b action.ID) string { return k.Get(a).Keys[0] + " " + k.Get(b).Keys[0] }
+	why := ""
+	if m.looked() == nil {
+		why = "no operation yet"
+	}
+	return []part.Hint{
+		{Key: k.Key(action.Drawer), Title: "close"}, {Key: pair(action.Down, action.Up), Title: "scroll"},
+		{Key: pair(action.PrevTab, action.NextTab), Title: "older, newer operation", Why: why},
+		{Key: k.Key(action.Export), Title: "export requests", Why: why}, {Key: k.Key(action.Flip), Title: "to the screen"},
+		{Key: k.Key(action.Scope), Title: "scope"},
+	}
 }
 
 // drawerColumns is the drawer of a wide window: the matrix, what was slow, and

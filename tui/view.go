@@ -314,6 +314,9 @@ func (m *model) keys(w int) string {
 	if len(m.overlays) > 0 {
 		return part.Keys(m.env.Theme, nil, w)
 	}
+	if m.drawerOpen() && m.drawer.focus {
+		return part.Keys(m.env.Theme, m.drawerHints(), w)
+	}
 	var hints []part.Hint
 	for place := 1; place <= 9; place++ {
 		for _, a := range m.env.Keys.Actions() {

@@ -35,11 +35,7 @@ func Matrix(e *Env, tr cost.Trace, w int) []string {
 	out := []string{part.Line(t, w, cells(theme.Muted, "class", [6]string{"GET", "HEAD", "LIST", "PUT", "DEL", "all"})...)}
 	for _, c := range tr.Classes {
 		o := c.Ops
-		name := c.Class
-		if name == cost.Other {
-			name += " " + t.Glyph.Warn // gates assert that nothing is of it
-		}
-		out = append(out, part.Line(t, w, cells(theme.Text, name, [6]string{
+		out = append(out, part.Line(t, w, cells(theme.Text, c.Class, [6]string{
 			some(o.Get), some(o.Head), some(o.List), some(o.Put + o.Copy), some(o.Delete), some(o.Total()),
 		})...))
 	}
@@ -78,7 +74,7 @@ func Slowest(e *Env, tr cost.Trace, n, w int) []string {
 			lead, role = t.Glyph.Bad+" ", theme.Bad
 		}
 		spans := []part.Span{part.S(" "), part.R(role, lead), part.S(part.PadLeft(Took(c.End.Sub(c.Start)), 7) + " " + part.Pad(strings.ToUpper(c.Op), 7)),
-			part.S(part.CutLeft(part.Clean(c.Key, t.Glyph), max(8, w-21), t.Glyph.More))}
+			part.S(part.CutLeft(keyOf(c, t.Glyph), max(8, w-21), t.Glyph.More))}
 		if c.Attempt > 1 {
 			spans = append(spans, part.R(theme.Warn, " attempt "+strconv.Itoa(c.Attempt)))
 		}
@@ -88,6 +84,14 @@ func Slowest(e *Env, tr cost.Trace, n, w int) []string {
 		}
 	}
 	return out
+}
+
+// keyOf is the key of a call; that of the root itself is not empty to the eye.
+func keyOf(c cost.Call, g theme.Glyphs) string {
+	if c.Key == "" {
+		return "/"
+	}
+	return part.Clean(c.Key, g)
 }
 
 // Took writes how long something took.
@@ -184,10 +188,11 @@ func (f fall) line(t *theme.Theme, c cost.Call, chained bool) string {
 	case c.Op == "put" || c.Op == "delete" || c.Op == "copy":
 		op = theme.Write
 	}
-	key := part.Pad(part.CutLeft(part.Clean(c.Class+" "+c.Key, g), f.key, g.More), f.key)
-	if part.Width(c.Class)+8 < f.key {
-		key = part.Pad(c.Class+" "+part.CutLeft(part.Clean(c.Key, g), f.key-part.Width(c.Class)-1, g.More), f.key)
+	key := c.Class
+	if room := f.key - part.Width(c.Class) - 1; room >= 6 {
+		key += " " + part.CutLeft(keyOf(c, g), room, g.More)
 	}
+	key = part.Pad(part.Cut(key, f.key, g.More), f.key)
 	left := []part.Span{part.S(" "), part.R(role, mark), part.R(op, part.Pad(strings.ToUpper(c.Op), 6)), part.S(" " + key + " ")}
 	if f.bars > 0 {
 		left = append(left, part.R(role, f.bar(g, c)))

@@ -47,7 +47,7 @@ type Workspace struct {
 	ComparedV  *engine.VersionDiff
 	Bytes      []byte // of every object
 	Ledger     []cost.Entry
-	Detail     cost.Trace // of every meter
+	Detail     cost.Trace // of every meter; the zero value: made up from the steps
 
 	// Script says what the questions do, by method name; "" is for all others.
 	Script map[string]Step
@@ -331,13 +331,6 @@ func (w *Workspace) Close() error {
 	return nil
 }
 
-// meter counts what the steps say.
-type meter struct {
-	mu sync.Mutex
-	r  workspace.Reading
-	t  cost.Trace
-}
-
 type scopeKey struct{}
 
 type scope struct {
@@ -352,30 +345,22 @@ func (w *Workspace) Scope(ctx context.Context) (context.Context, workspace.Meter
 	return context.WithValue(ctx, scopeKey{}, &scope{m, outer}), m
 }
 
-// Sample implements workspace.Meter.
-func (m *meter) Sample() workspace.Reading {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.r
-}
-
-// Trace implements workspace.Meter.
-func (m *meter) Trace() cost.Trace { return m.t }
-
 // begin counts the requests of a step as in flight; the returned function ends
 // them.
 func begin(ctx context.Context, s Step) func() {
-	n := int(s.Get + s.List)
-	each := func(f func(*workspace.Reading)) {
+	n, began := int(s.Get+s.List), time.Now()
+	each := func(f func(*meter)) {
 		for sc, _ := ctx.Value(scopeKey{}).(*scope); sc != nil; sc = sc.outer {
 			sc.m.mu.Lock()
-			f(&sc.m.r)
+			f(sc.m)
 			sc.m.mu.Unlock()
 		}
 	}
-	each(func(r *workspace.Reading) { r.InFlight += n })
+	each(func(m *meter) { m.r.InFlight += n })
 	return func() {
-		each(func(r *workspace.Reading) {
+		ended := time.Now()
+		each(func(m *meter) {
+			r := &m.r
 			r.InFlight -= n
 			r.Get += s.Get
 			r.List += s.List
@@ -384,6 +369,7 @@ func begin(ctx context.Context, s Step) func() {
 			if s.Err != nil {
 				r.Failed++
 			}
+			m.take(s, began, ended)
 		})
 	}
 }
