@@ -203,6 +203,9 @@ func (m *model) drawerTitle(w int, r *screen.Record) string {
 	g := t.Glyph
 	dot := part.R(theme.Muted, " "+g.Dot+" ")
 	left := []part.Span{part.R(theme.Border, g.H+g.H+" "), part.R(theme.Strong, "meter")}
+	if m.drawer.back > 0 {
+		left = append(left, dot, part.R(theme.Accent, part.Count(m.drawer.back)+" before the last"))
+	}
 	if r != nil {
 		left = append(left, dot, part.S(part.Clean(r.Name(), g)), dot, part.S(part.Plural(r.Reading().Requests(), "request", "requests")))
 		if budget, ok := e.Budget(r); ok {
@@ -219,9 +222,9 @@ func (m *model) drawerTitle(w int, r *screen.Record) string {
 			left = append(left, dot, part.R(theme.Bad, g.Bad+" "+part.Count(v.Failed)+" failed, "+part.Plural(v.Retries, "retry", "retries")))
 		}
 	}
-	hint := e.Key(action.Drawer) + " closes "
-	if m.drawer.back > 0 {
-		hint = part.Plural(m.drawer.back, "operation", "operations") + " back " + g.Dot + " " + hint
+	hint := ""
+	if !m.drawer.focus { // else the footer says it
+		hint = e.Key(action.Drawer) + " closes "
 	}
 	return part.Sides(t, w, append(left, part.S(" ")), []part.Span{part.R(theme.Muted, hint)})
 }
@@ -263,7 +266,11 @@ func (m *model) drawerColumns(r *screen.Record, w, h int) []string {
 		right.Text(theme.Muted, "measured times are masked")
 	default:
 		middle.Add(screen.Slowest(e, tr, 5, slow)...)
-		right.Add(screen.Waterfall(e, tr, fall)...)
+		lines := h
+		if m.drawer.focus { // all of them can be scrolled to
+			lines = 0
+		}
+		right.Add(screen.Waterfall(e, tr, fall, lines)...)
 	}
 	return part.Beside(t, part.Beside(t, left, middle.Window(h, new(int))), right.Window(h, &m.drawer.scroll))
 }
@@ -292,8 +299,8 @@ func (m *model) drawerPage(r *screen.Record, w int) *part.Doc {
 		d.Text(theme.Text, "zero requests: "+strings.TrimSpace(r.Name())+" was answered from memory")
 	case !e.Masked:
 		d.Add(screen.Slowest(e, tr, 5, w)...)
-		d.Gap().Add(screen.Waterfall(e, tr, w)...)
+		d.Gap().Add(screen.Waterfall(e, tr, w, 0)...)
 	}
-	gaugeDoc(e, d)
+	gaugeDoc(e, d, w)
 	return d
 }

@@ -280,10 +280,10 @@ func (m *model) status(w int) string {
 		Hops: r.Hops, InFlight: r.InFlight, Failed: r.Failed, Retries: r.Retries, Scope: scopes[m.scope], Masked: e.Masked,
 	}
 	if len(m.detail.Calls) > 0 {
-		line.P95 = screen.Took(m.p95)
+		line.P95 = part.Millis(m.p95)
 	}
 	if m.env.Ops.Len() > 1 {
-		line.Spark = part.Heights(e.Theme.Glyph, m.env.Ops.Costs(sparkOps))
+		line.Spark = screen.Trend(e.Theme.Glyph, m.env.Ops.Costs(sparkOps))
 	}
 	over := int64(0)
 	switch {

@@ -115,7 +115,9 @@ func wideNames() *fake.Workspace {
 		return p
 	}
 	for _, f := range ws.Layouts {
-		f.Fragments[0].Files[0].Path = long + odd
+		if len(f.Fragments) > 0 {
+			f.Fragments[0].Files[0].Path = long + odd
+		}
 	}
 	return ws
 }

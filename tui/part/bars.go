@@ -167,7 +167,7 @@ func (m Meter) left(t *theme.Theme, drop int) []Span {
 		add(9, R(theme.Warn, Plural(m.Retries, "retry", "retries")))
 	}
 	if m.Failed > 0 {
-		add(9, R(theme.Bad, t.Glyph.Bad+" "+Count(m.Failed)+" failed"))
+		add(9, R(theme.Bad, Count(m.Failed)+" failed"))
 	}
 	if m.Over != "" {
 		add(9, R(theme.Warn, t.Glyph.Warn+" "+m.Over))
@@ -205,24 +205,6 @@ func (m Meter) counts(t *theme.Theme) []Span {
 		}
 	}
 	return spans
-}
-
-// Heights draws numbers as columns of eighths of a cell, one cell each,
-// against the greatest of them.
-func Heights(g theme.Glyphs, values []int64) string {
-	most := int64(1)
-	for _, v := range values {
-		most = max(most, v)
-	}
-	s := ""
-	for _, v := range values {
-		i := 0
-		if v > 0 {
-			i = min(7, int(float64(v)/float64(most)*7+0.5))
-		}
-		s += g.EighthsUp[i]
-	}
-	return s
 }
 
 // Watched is a number that is watched, in a long form and a short one.

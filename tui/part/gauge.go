@@ -28,11 +28,12 @@ func Spark(g theme.Glyphs, values []float64, most float64, w int) string {
 
 // Growth is a number that grows until somebody does something about it, and
 // the limits, in ascending order, from which it is looked at differently: at
-// the first it is a warning, from the second on it is bad.
+// the first it is a warning, from the second on it is bad, at the third very.
 type Growth struct {
 	Name   string // short, for the chip: F
 	Title  string // what is counted
 	Value  int64  // less than 0 = not read
+	More   bool   // there are more than were counted: 1 000+
 	Limits []int64
 }
 
@@ -45,8 +46,8 @@ func (g Growth) Level() int {
 	return n
 }
 
-// role is the colour and the mark of the level.
-func (g Growth) role(t *theme.Theme) (theme.Role, string) {
+// Mark is the colour and the mark of the level.
+func (g Growth) Mark(t *theme.Theme) (theme.Role, string) {
 	switch {
 	case g.Value < 0:
 		return theme.Muted, ""
@@ -54,21 +55,27 @@ func (g Growth) role(t *theme.Theme) (theme.Role, string) {
 		return theme.OK, ""
 	case g.Level() == 1:
 		return theme.Warn, " " + t.Glyph.Warn
+	case g.Level() == 2:
+		return theme.Bad, " " + t.Glyph.Bad
 	}
-	return theme.Bad, " " + t.Glyph.Bad
+	return theme.Bad, " " + t.Glyph.Bad + t.Glyph.Bad
 }
 
-func (g Growth) number() string {
-	if g.Value < 0 {
+// Number is the number as far as it is known.
+func (g Growth) Number() string {
+	switch {
+	case g.Value < 0:
 		return "?"
+	case g.More:
+		return Count(g.Value) + "+"
 	}
 	return Count(g.Value)
 }
 
 // Chip is the short form: F 138 and the mark of its level.
 func (g Growth) Chip(t *theme.Theme) Span {
-	role, mark := g.role(t)
-	return R(role, g.Name+" "+g.number()+mark)
+	role, mark := g.Mark(t)
+	return R(role, g.Name+" "+g.Number()+mark)
 }
 
 // Render is the long form in one line: the number, what it counts, and a bar

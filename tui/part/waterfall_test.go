@@ -135,7 +135,7 @@ func TestGrowth(t *testing.T) {
 		{50, theme.Warn, "F 50 !", " F 50 ! manifest fragments        │██████                  │ of 200"},
 		{138, theme.Warn, "F 138 !", " F 138 ! manifest fragments       │████████████████▌       │ of 200"},
 		{200, theme.Bad, "F 200 ✗", " F 200 ✗ manifest fragments      │████▊                   │ of 1000"},
-		{48_210, theme.Bad, "F 48 210 ✗", " F 48 210 ✗ manifest fragments │██████████████████████│ past 1000"},
+		{48_210, theme.Bad, "F 48 210 ✗✗", " F 48 210 ✗✗ manifest fragments │█████████████████████│ past 1000"},
 	} {
 		g.Value = c.value
 		if chip := g.Chip(mono(t, false)); chip.Text != c.chip || chip.Role != c.role {
@@ -149,6 +149,9 @@ func TestGrowth(t *testing.T) {
 			t.Errorf("%d:\n%q, want\n%q", c.value, got, c.long)
 		}
 		everySize(t, false, fixed(1), func(th *theme.Theme, w, _ int) []string { return []string{g.Render(th, w)} })
+	}
+	if c := (Growth{Name: "V", Value: 1000, More: true, Limits: g.Limits}).Chip(mono(t, false)); c.Text != "V 1000+ ✗✗" {
+		t.Errorf("a number that was not counted to its end: %q", c.Text)
 	}
 	if g := (Growth{Name: "V", Title: "objects", Value: 3}); g.Level() != 0 || !strings.Contains(ansi.Strip(g.Render(mono(t, false), 20)), "V 3 objects") {
 		t.Error("a number without limits")

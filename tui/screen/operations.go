@@ -269,7 +269,7 @@ func RecordDoc(e *Env, d *part.Doc, r *Record, w int) {
 	}
 	d.FactRole("outcome", role, outcome)
 	if !e.Masked {
-		d.Fact("took", Took(r.Wall(e.Now)))
+		d.Fact("took", part.Millis(r.Wall(e.Now)))
 		d.Fact("hops", part.Count(v.Hops)+": the longest chain of requests that waited for one another")
 	}
 	d.Fact("requests", requestsFact(v.Requests()))
@@ -299,7 +299,7 @@ func RecordDoc(e *Env, d *part.Doc, r *Record, w int) {
 	case v.Requests() > 0:
 		d.Gap().Add(Matrix(e, tr, w)...)
 		d.Gap().Add(Slowest(e, tr, 5, w)...)
-		d.Gap().Add(Waterfall(e, tr, w)...)
+		d.Gap().Add(Waterfall(e, tr, w, 0)...)
 	}
 }
 

@@ -74,7 +74,7 @@ func (o *Operations) sessionTable(e *Env, l listing) part.Table {
 	rows := o.made.rows
 	return part.Table{
 		Columns: []part.Column{
-			{Title: "operation", Min: 14, Max: 44},
+			{Title: "operation", Min: 22, Max: 44},
 			{Title: "age", Right: true, Drop: 6},
 			{Title: "branch", Min: 4, Max: 18, Drop: 5},
 			{Title: "read", Right: true}, {Title: "write", Right: true, Drop: 1}, {Title: "list", Right: true, Drop: 2},
@@ -92,7 +92,7 @@ func (o *Operations) sessionTable(e *Env, l listing) part.Table {
 			if r.Table != "" {
 				name += " of " + r.Table
 			}
-			hops, took := part.Count(v.Hops), Took(r.Wall(e.Now))
+			hops, took := part.Count(v.Hops), part.Millis(r.Wall(e.Now))
 			if e.Masked {
 				hops, took = "", ""
 			}
@@ -278,7 +278,13 @@ func (r *runs) costSpans(g theme.Glyphs) []part.Span {
 
 // Trend is the sparkline of the newest costs.
 func Trend(g theme.Glyphs, costs []int64) string {
-	return part.Heights(g, costs[max(0, len(costs)-slopeRuns):])
+	var heights []float64
+	most := 0.0
+	for _, c := range costs[max(0, len(costs)-slopeRuns):] {
+		heights = append(heights, float64(c))
+		most = max(most, float64(c))
+	}
+	return part.Spark(g, heights, most, len(heights))
 }
 
 const runLines = 100 // of a group that its detail shows
@@ -309,9 +315,9 @@ func (o *Operations) runsDoc(e *Env, d *part.Doc, i int) {
 			break
 		}
 		x := led.Entries[at]
-		spans := []part.Span{part.R(theme.Muted, part.When(x.At)+"  "), part.S(part.PadLeft(part.Count(x.Requests), 6) + " requests")}
+		spans := []part.Span{part.R(theme.Muted, part.When(x.At)+"  "), part.S(part.PadLeft(part.Plural(x.Requests, "request", "requests"), 15))}
 		if !e.Masked {
-			spans = append(spans, part.R(theme.Muted, "  hops "+part.Count(x.Hops)+"  "+Took(time.Duration(x.MS*float64(time.Millisecond)))))
+			spans = append(spans, part.R(theme.Muted, "  hops "+part.Count(x.Hops)+"  "+part.Millis(time.Duration(x.MS*float64(time.Millisecond)))))
 		}
 		if x.Retries > 0 {
 			spans = append(spans, part.R(theme.Warn, "  "+part.Plural(x.Retries, "retry", "retries")))

@@ -25,6 +25,7 @@ func Harbor() *Workspace {
 		Layouts: harborLayouts(),
 		Page:    harborPage(48210, 3908, 912004),
 		Bytes:   manifestBytes(),
+		Ledger:  ledger(),
 		Around:  harborAround, Hits: harborHits, Compared: harborDiff(), ComparedV: harborVersions(),
 		Script: map[string]Step{"": {Delay: 20 * time.Millisecond, Get: 3, List: 1, Bytes: 8 << 10, Hops: 2}},
 	}
