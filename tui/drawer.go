@@ -43,6 +43,7 @@ type counters struct {
 	at     workspace.Reading
 	detail cost.Trace
 	p95    time.Duration
+	drawn  drawn
 }
 
 // docked says that the window is so large that the drawer takes no room from
@@ -245,9 +246,40 @@ func (m *model) drawerHints() []part.Hint {
 	}
 }
 
+// drawn is what the columns of the drawer rest on, and how they looked: they
+// stand under every frame of a large window, and change only with the meter.
+type drawn struct {
+	of    drawnOf
+	lines []string
+}
+
+type drawnOf struct {
+	record       *screen.Record
+	its, scope   workspace.Reading
+	meter        workspace.Meter
+	kept, run    bool
+	w, h, scroll int
+	focus        bool
+	byOp, masked bool
+	theme        *theme.Theme
+}
+
 // drawerColumns is the drawer of a wide window: the matrix, what was slow, and
 // the requests one by one.
 func (m *model) drawerColumns(r *screen.Record, w, h int) []string {
+	of := drawnOf{
+		record: r, its: r.Reading(), scope: m.at, meter: m.of, kept: r.Meter != nil, run: r.Running(), w: w, h: h, scroll: m.drawer.scroll,
+		focus: m.drawer.focus, byOp: m.scope == 1, masked: m.env.Masked, theme: m.env.Theme,
+	}
+	if m.drawn.of != of {
+		lines := m.drawColumns(r, w, h)
+		of.scroll = m.drawer.scroll // brought into range
+		m.drawn = drawn{of, lines}
+	}
+	return m.drawn.lines
+}
+
+func (m *model) drawColumns(r *screen.Record, w, h int) []string {
 	t, e := m.env.Theme, &m.env
 	matrix := 52
 	slow := 48
