@@ -99,6 +99,9 @@ func (g Growth) Render(t *theme.Theme, w int) string {
 	if room < 4 {
 		return Sides(t, w, left, []Span{R(theme.Muted, word)})
 	}
-	bar := Bar(t.Glyph, float64(g.Value), float64(end), room)
-	return Sides(t, w, left, []Span{S(t.Glyph.V), R(chip.Role, bar), S(spaces(room-Width(bar)) + t.Glyph.V), R(theme.Muted, word)})
+	bar, role := Bar(t.Glyph, float64(g.Value), float64(end), room), chip.Role
+	if !t.Fills(role) {
+		role = theme.Text
+	}
+	return Sides(t, w, left, []Span{S(t.Glyph.V), R(role, bar), S(spaces(room-Width(bar)) + t.Glyph.V), R(theme.Muted, word)})
 }

@@ -52,14 +52,14 @@ func (p Pair) Render(t *theme.Theme, nameW, w int) []string {
 	case w < pairBeside:
 		old, now := around(t, p.Old, p.New, w-3)
 		return []string{
-			Line(t, w, lead("~", theme.Changed)...),
+			Line(t, w, lead("~", theme.Strong)...),
 			Line(t, w, append([]Span{S(" "), R(theme.Removed, "-"), S(" ")}, old...)...),
 			Line(t, w, append([]Span{S(" "), R(theme.Added, "+"), S(" ")}, now...)...),
 		}
 	}
 	half := (room - 3) / 2
 	old, now := around(t, p.Old, p.New, half)
-	spans := append(lead("~", theme.Changed), old...)
+	spans := append(lead("~", theme.Strong), old...)
 	spans = append(spans, S(spaces(half-SpanWidth(old))), R(theme.Border, " "+t.Glyph.V+" "))
 	return []string{Line(t, w, append(spans, now...)...)}
 }

@@ -174,7 +174,7 @@ func (l falls) row(t *theme.Theme, c Fall, waited bool, w int) string {
 	if l.what > 0 {
 		spans = append(spans, S(Pad(CutMiddle(Clean(c.What, g), l.what, g.More), l.what+1)))
 	}
-	if c.Failed {
+	if c.Failed && t.Fills(theme.Bad) {
 		role = theme.Bad
 	}
 	if l.bar > 0 {

@@ -103,6 +103,24 @@ func (t *Theme) Paint(r Role, text string) string {
 // sequence, "" for plain text.
 func (t *Theme) SGR(r Role) string { return t.sgr[r] }
 
+// Fills says that blocks painted in a role look filled: its style sets no
+// background of its own.
+func (t *Theme) Fills(r Role) bool {
+	p := strings.Split(t.sgr[r], ";")
+	for i := 0; i < len(p); i++ {
+		switch {
+		case p[i] == "38": // a foreground: 38;2;r;g;b or 38;5;n
+			i += 2
+			if p[i-1] == "2" {
+				i += 2
+			}
+		case p[i] == "7", len(p[i]) == 2 && p[i][0] == '4':
+			return false
+		}
+	}
+	return true
+}
+
 // ParseBackground reads dark and light.
 func ParseBackground(dark bool) Background {
 	if dark {

@@ -175,6 +175,25 @@ func TestVariantsKeepWhatTheTerminalCanShow(t *testing.T) {
 	}
 }
 
+func TestFills(t *testing.T) {
+	for _, name := range Names() {
+		for _, bg := range []Background{Unknown, Dark, Light} {
+			th, err := New(name, bg, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, th := range []*Theme{th, th.ForProfile(colorprofile.ANSI256), th.ForProfile(colorprofile.ANSI)} {
+				for r := range roleCount {
+					_, behind := seen(t, th.SGR(r), 0x123456, 0x654321)
+					if fills := behind == 0x654321; th.Fills(r) != fills {
+						t.Errorf("%s on %d: role %d (%q) fills: %v", name, bg, r, th.SGR(r), !fills)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestContrastThemeIsNeverFaint: what stands out is bold there.
 func TestContrastThemeIsNeverFaint(t *testing.T) {
 	for _, bg := range []Background{Unknown, Dark, Light} {
