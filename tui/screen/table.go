@@ -145,6 +145,14 @@ func (s *Table) SetFilter(e *Env, text string) Effect {
 	return Effect{Note: "there is nothing to filter here"}
 }
 
+// TypeFilter implements TypingFilterer.
+func (s *Table) TypeFilter(e *Env, text string) Effect {
+	if t, ok := offer[TypingFilterer](s); ok {
+		return t.TypeFilter(e, text)
+	}
+	return s.SetFilter(e, text)
+}
+
 // NextMatch implements Filterer.
 func (s *Table) NextMatch(e *Env, d int) Effect {
 	if t, ok := offer[Filterer](s); ok {
