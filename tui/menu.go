@@ -15,10 +15,16 @@ func (m *model) filter() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	was := f.Filter()
+	was, while, how := f.Filter(), f.SetFilter, "words, column:value, column:>9, !not, ~regex"
+	if t, ok := f.(screen.TypingFilterer); ok {
+		while = t.TypeFilter
+		if help := t.FilterHelp(&m.env); help != "" {
+			how = help
+		}
+	}
 	m.prompt(&screen.Prompt{
-		Title: "filter: words, column:value, column:>9, !not, ~regex", Text: was, Hint: "keeps it",
-		Change: f.SetFilter,
+		Title: "filter: " + how, Text: was, Hint: "keeps it",
+		Change: while,
 		Done:   f.SetFilter,
 		Cancel: func(e *screen.Env) screen.Effect { return f.SetFilter(e, was) },
 	})

@@ -226,7 +226,7 @@ func counts(n engine.DiffCount) string {
 	case n.To == 0:
 		return "dropped, -" + part.Count(n.Deleted)
 	case n.Physical:
-		return "rewritten, no entity changed"
+		return "only rewritten"
 	}
 	return plusMinus(n.Inserted, n.Updated, n.Deleted)
 }

@@ -327,7 +327,7 @@ func (s *comparePoints) heading(e *Env) string {
 func (s *comparePoints) renderList(e *Env, d *engine.Diff, w, h int, focused bool) []string {
 	t := e.Theme
 	n := len(d.Changes)
-	out := []string{title(e, w, s.heading(e), "", &s.data)}
+	out := []string{title(e, w, s.heading(e), resolved(d, e.Theme.Glyph), &s.data)}
 	if s.data.Problem() != nil {
 		out = append(out, problem(e, &s.data, w, 0)...)
 	}
@@ -345,6 +345,21 @@ func (s *comparePoints) renderList(e *Env, d *engine.Diff, w, h int, focused boo
 	room := max(0, h-len(out)-len(tail))
 	out = append(out, s.rowsOf(e, d, room).Render(t, w, min(room, s.places(n)), &s.list, focused)...)
 	return part.Fit(append(out, tail...), w, h)
+}
+
+// resolved says which versions of the graph were compared.
+func resolved(d *engine.Diff, g theme.Glyphs) string {
+	if d.A.Version == 0 || d.B.Version == 0 {
+		return ""
+	}
+	name := func(at engine.At) string {
+		out := "v" + part.Count(at.Version)
+		if branchOf(d.A) != branchOf(d.B) {
+			out = part.Clean(branchOf(at), g) + " " + out
+		}
+		return out
+	}
+	return name(d.A) + " " + g.Arrow + " " + name(d.B)
 }
 
 // facts sum up the counts of all tables, which are always whole.
@@ -373,7 +388,7 @@ func (s *comparePoints) rowsOf(e *Env, d *engine.Diff, height int) part.Table {
 	n := len(d.Changes)
 	s.list.Fit(s.places(n), height)
 	return part.Table{
-		Columns: []part.Column{{Title: ""}, {Title: "", Min: 8, Max: 24}, {Title: "", Min: 10}, {Title: "", Min: 8, Drop: 1}},
+		Columns: []part.Column{{Title: ""}, {Title: "", Min: 14, Max: 24}, {Title: "", Min: 26}, {Title: "", Min: 8, Drop: 1}},
 		N:       s.places(n),
 		Row: func(place int) []part.Span {
 			i, ok := s.at(place, n)

@@ -250,7 +250,7 @@ func (s *compareVersions) renderList(e *Env, d *engine.VersionDiff, w, h int, fo
 	room := max(0, h-len(out)-len(tail))
 	s.list.Fit(s.places(n), room)
 	tb := part.Table{
-		Columns: []part.Column{{Title: ""}, {Title: "", Min: 10}, {Title: "", Min: 8, Drop: 1}},
+		Columns: []part.Column{{Title: ""}, {Title: "", Min: 26}, {Title: "", Min: 8, Drop: 1}},
 		N:       s.places(n),
 		Row: func(place int) []part.Span {
 			if i, ok := s.at(place, n); ok {

@@ -235,7 +235,8 @@ func (s *Entity) Panes(e *Env) []Pane {
 	out := []Pane{&s.record}
 	if !isEdge(s.table) {
 		out = append(out, &s.around)
-	} else {
+	}
+	if isEdge(s.table) || s.endsUnknown() {
 		out = append(out, &e.Data.Schema)
 	}
 	for _, l := range s.shownLinks() {

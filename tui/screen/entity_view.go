@@ -27,6 +27,13 @@ func (s *Entity) Render(e *Env, a Area) []string {
 	if s.side == sideFields {
 		return part.Fit(append(out, s.renderFields(e, a)...), a.W, a.H+1)
 	}
+	if noEntity(s.record.Problem()) != nil && s.record.Loaded().IsZero() {
+		return part.Fit(append(out, s.nothing(e, a)...), a.W, a.H+1)
+	}
+	s.short = 2 + s.places(len(s.links)) + len(s.tail(e, a.W))
+	if s.around.Problem() != nil || s.record.Problem() != nil {
+		s.short += problemLines
+	}
 	list := func(w, h int, focused bool) []string { return s.renderList(e, w, h, focused) }
 	detail := func(w int) *part.Doc { return s.detail(e, w) }
 	return part.Fit(append(out, s.render(e, a, s.key(s.list.Sel), list, detail)...), a.W, a.H+1)
@@ -37,6 +44,20 @@ func (s *Entity) renderFields(e *Env, a Area) []string {
 	d := part.NewDoc(e.Theme, a.W)
 	s.recordDoc(e, d, &s.record, s.table, s.id)
 	return append(out, d.Window(max(0, a.H-1), &s.scroll)...)
+}
+
+// nothing says that there is no such entity at the moment that is read.
+func (s *Entity) nothing(e *Env, a Area) []string {
+	t := e.Theme
+	out := []string{title(e, a.W, s.name(e), s.moment(e), &s.record)}
+	d := part.NewDoc(t, a.W)
+	d.Line(part.R(theme.Bad, t.Glyph.Bad+" no such "+part.Clean(typeOf(s.table), t.Glyph)))
+	d.Text(theme.Text, s.table+" has no entity with the id "+s.id+" at "+moment(s.when(e), t.Glyph.More)+".")
+	if e.Travelling() {
+		d.Text(theme.Muted, "It may be there at another moment; "+e.Key(action.Travel)+" goes back to now.")
+	}
+	d.Text(theme.Muted, e.Key(action.Find)+" looks for an id in all types, "+e.Key(action.Reload)+" reads again.")
+	return append(out, d.Window(max(0, a.H-1), new(int))...)
 }
 
 func (s *Entity) name(e *Env) string { return part.Clean(s.table+" "+s.id, e.Theme.Glyph) }
@@ -80,7 +101,7 @@ func (s *Entity) tail(e *Env, w int) []string {
 		if page, ok := s.record.Get(); !ok && s.record.Problem() == nil {
 			return absent(e, &s.record, w, 4)
 		} else if ok && page != nil && s.endsUnknown() {
-			return say("the types of its ends could not be read from the schema")
+			return say(s.unknown(e))
 		}
 		return nil
 	}
@@ -90,8 +111,12 @@ func (s *Entity) tail(e *Env, w int) []string {
 		return absent(e, &s.around, w, 4)
 	case !ok || n == nil:
 		return nil
+	case s.endsUnknown() && n.Truncated:
+		return append(say(s.unknown(e)), s.rest(e, w)...)
+	case s.endsUnknown():
+		return say(s.unknown(e))
 	case n.Truncated:
-		return say(t.Glyph.Folded + " more edges were not read " + t.Glyph.Dot + " " + e.Key(action.Bottom) + " reads up to " + part.Count(s.limit*10))
+		return s.rest(e, w)
 	case len(s.links) > 0:
 		return nil
 	case s.side == sideOut:
@@ -100,6 +125,24 @@ func (s *Entity) tail(e *Env, w int) []string {
 		return say("no edge leads in")
 	}
 	return say("no edge: nothing is tied to it")
+}
+
+// rest says that there are more edges.
+func (s *Entity) rest(e *Env, w int) []string {
+	g := e.Theme.Glyph
+	text := g.Folded + " more edges were not read " + g.Dot + " " + e.Key(action.Bottom) + " reads up to " + part.Count(s.limit*10)
+	return []string{part.Line(e.Theme, w, part.S("  "), part.R(theme.Muted, text))}
+}
+
+// unknown says why the types at other ends are not known.
+func (s *Entity) unknown(e *Env) string {
+	switch p := &e.Data.Schema; {
+	case p.Busy():
+		return "reading the schema, which says of which types the other ends are" + e.Theme.Glyph.More
+	case p.Problem() != nil:
+		return "?: the schema, which says the types, could not be read: " + part.Clean(part.Head(p.Problem().Error(), 200), e.Theme.Glyph)
+	}
+	return "?: the schema does not say of which type the other end is"
 }
 
 func (s *Entity) endsUnknown() bool {
@@ -138,7 +181,7 @@ func (s *Entity) table3(e *Env, height int) part.Table {
 		count[l.way()+l.edge]++
 	}
 	return part.Table{
-		Columns: []part.Column{{Title: "", Min: 8}, {Title: "", Right: true}, {Title: "", Min: 4, Max: 24}, {Title: "", Min: 10}, {Title: "", Min: 8, Drop: 1}},
+		Columns: []part.Column{{Title: "", Min: 8}, {Title: "", Right: true}, {Title: "", Min: 4, Max: 24}, {Title: "", Min: 10}, {Title: "", Drop: 1}},
 		N:       s.places(len(s.links)),
 		Row: func(place int) []part.Span {
 			i, ok := s.at(place, len(s.links))

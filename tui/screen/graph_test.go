@@ -14,131 +14,131 @@ import (
 	"github.com/omnideck/omnideck/tui/workspace/fake"
 )
 
-var errStore = errors.New("reading node:Port: GET nodes/1f/data/7b.lance: 503 Slow Down after 4 attempts")
+var errSlow = errors.New("reading node:Port: GET nodes/1f/data/7b.lance: 503 Slow Down after 4 attempts")
 
 // graphCases are the screens of entities in every state.
 var graphCases = []struct {
 	name string
-	make func(t testing.TB) *stage
+	make func(t testing.TB) *walk
 }{
-	{"entity/node", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load()
+	{"entity/node", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load()
 	}},
-	{"entity/node-edge", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load().do(action.Down, action.Down)
+	{"entity/node-edge", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load().do(action.Down, action.Down)
 	}},
-	{"entity/dangling", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), NewEntity("node:Port", "port-00000")).load().do(action.Down, action.Down)
+	{"entity/dangling", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-00000")).load().do(action.Down, action.Down)
 	}},
-	{"entity/edge", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), NewEntity("edge:CallsAt", call(1))).load()
+	{"entity/edge", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), NewEntity("edge:CallsAt", call(1))).load()
 	}},
-	{"entity/edge-gone", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), NewEntity("edge:CallsAt", call(5))).load()
+	{"entity/edge-gone", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), NewEntity("edge:CallsAt", call(5))).load()
 	}},
-	{"entity/fields", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load().do(action.PrevTab)
+	{"entity/fields", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load().do(action.PrevTab)
 	}},
-	{"entity/in", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load().do(action.NextTab, action.NextTab)
+	{"entity/in", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load().do(action.NextTab, action.NextTab)
 	}},
-	{"entity/filtered", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load().filter("edge:Registered")
+	{"entity/filtered", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load().filter("edge:Registered")
 	}},
-	{"entity/loading", func(t testing.TB) *stage {
-		b := newStage(t, fake.Harbor(), NewEntity("node:Port", "port-00001"))
+	{"entity/loading", func(t testing.TB) *walk {
+		b := newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-00001"))
 		b.top().Start(b.e)
 		return b
 	}},
-	{"entity/missing", func(t testing.TB) *stage { return newStage(t, fake.Harbor(), NewEntity("node:Port", "port-x")).load() }},
-	{"entity/error", func(t testing.TB) *stage {
+	{"entity/missing", func(t testing.TB) *walk { return newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-x")).load() }},
+	{"entity/error", func(t testing.TB) *walk {
 		w := fake.Harbor()
-		w.Script = map[string]fake.Step{"Neighbors": {Err: errStore}}
-		return newStage(t, w, NewEntity("node:Port", "port-00001")).load()
+		w.Script = map[string]fake.Step{"Neighbors": {Err: errSlow}}
+		return newWalk(t, w, NewEntity("node:Port", "port-00001")).load()
 	}},
-	{"entity/stale", func(t testing.TB) *stage {
-		b := newStage(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load()
-		b.ws.Set("", fake.Step{Err: errStore})
+	{"entity/stale", func(t testing.TB) *walk {
+		b := newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load()
+		b.ws.Set("", fake.Step{Err: errSlow})
 		b.answer(b.top().Reload(b.e))
 		return b
 	}},
-	{"entity/truncated", func(t testing.TB) *stage { return newStage(t, many(1000), NewEntity("node:Port", "port-00001")).load() }},
-	{"entity/no-schema", func(t testing.TB) *stage {
+	{"entity/truncated", func(t testing.TB) *walk { return newWalk(t, many(1000), NewEntity("node:Port", "port-00001")).load() }},
+	{"entity/no-schema", func(t testing.TB) *walk {
 		w := fake.Harbor()
-		w.Script = map[string]fake.Step{"Schema": {Err: errStore}}
-		return newStage(t, w, NewEntity("node:Port", "port-00001")).load().do(action.Down)
+		w.Script = map[string]fake.Step{"Schema": {Err: errSlow}}
+		return newWalk(t, w, NewEntity("node:Port", "port-00001")).load().do(action.Down)
 	}},
-	{"entity/wide", func(t testing.TB) *stage {
-		return newStage(t, wideNames(), NewEntity("node:港", "横浜\x1b[31m")).load().do(action.Down)
+	{"entity/wide", func(t testing.TB) *walk {
+		return newWalk(t, wideNames(), NewEntity("node:港", "横浜\x1b[31m")).load().do(action.Down)
 	}},
-	{"find/hits", func(t testing.TB) *stage { return newStage(t, fake.Harbor(), NewFind("port-00001")).load() }},
-	{"find/nothing", func(t testing.TB) *stage { return newStage(t, fake.Harbor(), NewFind("atlantis")).load() }},
-	{"find/error", func(t testing.TB) *stage {
+	{"find/hits", func(t testing.TB) *walk { return newWalk(t, fake.Harbor(), NewFind("port-00001")).load() }},
+	{"find/nothing", func(t testing.TB) *walk { return newWalk(t, fake.Harbor(), NewFind("atlantis")).load() }},
+	{"find/error", func(t testing.TB) *walk {
 		w := fake.Harbor()
-		w.Script = map[string]fake.Step{"Find": {Err: errStore}}
-		return newStage(t, w, NewFind("port-00001")).load()
+		w.Script = map[string]fake.Step{"Find": {Err: errSlow}}
+		return newWalk(t, w, NewFind("port-00001")).load()
 	}},
-	{"compare/points", func(t testing.TB) *stage { return newStage(t, fake.Harbor(), points()).load() }},
-	{"compare/points-change", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), points()).load().do(action.Down, action.Down, action.Down, action.Down, action.Down)
+	{"compare/points", func(t testing.TB) *walk { return newWalk(t, fake.Harbor(), points()).load() }},
+	{"compare/points-change", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), points()).load().do(action.Down, action.Down, action.Down, action.Down, action.Down)
 	}},
-	{"compare/points-all", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), points()).load().do(action.Bottom, action.Up, action.HideSame)
+	{"compare/points-all", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), points()).load().do(action.Bottom, action.Up, action.HideSame)
 	}},
-	{"compare/points-filtered", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), points()).load().filter("op:update depth")
+	{"compare/points-filtered", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), points()).load().filter("op:update depth")
 	}},
-	{"compare/same", func(t testing.TB) *stage {
+	{"compare/same", func(t testing.TB) *walk {
 		w := fake.Harbor()
 		w.Compared = nil
-		return newStage(t, w, points()).load()
+		return newWalk(t, w, points()).load()
 	}},
-	{"compare/truncated", func(t testing.TB) *stage {
+	{"compare/truncated", func(t testing.TB) *walk {
 		w := fake.Harbor()
 		d := *w.Compared
 		d.Truncated = true
 		w.Compared = &d
-		return newStage(t, w, points()).load()
+		return newWalk(t, w, points()).load()
 	}},
-	{"compare/error", func(t testing.TB) *stage {
+	{"compare/error", func(t testing.TB) *walk {
 		w := fake.Harbor()
-		w.Script = map[string]fake.Step{"Diff": {Err: errStore}}
-		return newStage(t, w, points()).load()
+		w.Script = map[string]fake.Step{"Diff": {Err: errSlow}}
+		return newWalk(t, w, points()).load()
 	}},
-	{"compare/versions", func(t testing.TB) *stage { return newStage(t, fake.Harbor(), versions("node:Port")).load() }},
-	{"compare/versions-change", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), versions("node:Port")).load().do(action.Down)
+	{"compare/versions", func(t testing.TB) *walk { return newWalk(t, fake.Harbor(), versions("node:Port")).load() }},
+	{"compare/versions-change", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), versions("node:Port")).load().do(action.Down)
 	}},
-	{"compare/manifest", func(t testing.TB) *stage {
+	{"compare/manifest", func(t testing.TB) *walk {
 		w := fake.Harbor()
 		d := *w.ComparedV
 		d.Table, d.Changes, d.Count = manifestTable, []engine.Change{}, engine.DiffCount{}
 		w.ComparedV = &d
-		return newStage(t, w, versions(manifestTable)).load()
+		return newWalk(t, w, versions(manifestTable)).load()
 	}},
-	{"compare/rows", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), rowPins("port-00001", "port-00002")).load().do(action.Down)
+	{"compare/rows", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), rowPins("port-00001", "port-00002")).load().do(action.Down)
 	}},
-	{"compare/rows-hidden", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), rowPins("port-00001", "port-00002")).load().do(action.HideSame)
+	{"compare/rows-hidden", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), rowPins("port-00001", "port-00002")).load().do(action.HideSame)
 	}},
-	{"compare/rows-missing", func(t testing.TB) *stage { return newStage(t, fake.Harbor(), rowPins("port-00001", "port-x")).load() }},
-	{"rows/table", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), NewTable("node:Port").Show("rows")).load().do(action.Down)
+	{"compare/rows-missing", func(t testing.TB) *walk { return newWalk(t, fake.Harbor(), rowPins("port-00001", "port-x")).load() }},
+	{"rows/table", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), NewTable("node:Port").Show("rows")).load().do(action.Down)
 	}},
-	{"rows/words", func(t testing.TB) *stage {
-		return newStage(t, fake.Harbor(), NewTable("node:Port").Show("rows")).load().filter("yokohama pilotage")
+	{"rows/words", func(t testing.TB) *walk {
+		return newWalk(t, fake.Harbor(), NewTable("node:Port").Show("rows")).load().filter("yokohama pilotage")
 	}},
-	{"rows/condition", func(t testing.TB) *stage {
-		return newStage(t, matching(), NewTable("node:Port").Show("rows")).load().filter("name = 'Hamburg'")
+	{"rows/condition", func(t testing.TB) *walk {
+		return newWalk(t, matching(), NewTable("node:Port").Show("rows")).load().filter("name = 'Hamburg'")
 	}},
-	{"rows/condition-error", func(t testing.TB) *stage {
-		b := newStage(t, fake.Harbor(), NewTable("node:Port").Show("rows")).load()
+	{"rows/condition-error", func(t testing.TB) *walk {
+		b := newWalk(t, fake.Harbor(), NewTable("node:Port").Show("rows")).load()
 		b.ws.Set("Rows", fake.Step{Err: errors.New("reading the condition: at character 1: there is no property nam; there is id, cranes, name")})
 		return b.filter("nam = 'Hamburg'")
 	}},
-	{"rows/nothing", func(t testing.TB) *stage {
-		return newStage(t, matching(), NewTable("node:Port").Show("rows")).load().filter("name = 'Atlantis'")
+	{"rows/nothing", func(t testing.TB) *walk {
+		return newWalk(t, matching(), NewTable("node:Port").Show("rows")).load().filter("name = 'Atlantis'")
 	}},
 }
 
@@ -237,7 +237,7 @@ func TestGraphScreensFitEverySize(t *testing.T) {
 // TestWalkingAnEdgeAndBack: from a row along an edge to the other end and its
 // other end, and back to where one was, each with its selection.
 func TestWalkingAnEdgeAndBack(t *testing.T) {
-	b := newStage(t, fake.Harbor(), NewTable("node:Port").Show("rows")).load()
+	b := newWalk(t, fake.Harbor(), NewTable("node:Port").Show("rows")).load()
 	b.do(action.Down)
 	rows := b.text(80, 21)
 	b.do(action.Open, action.Down, action.Down, action.Down)
@@ -273,7 +273,7 @@ func TestWalkingAnEdgeAndBack(t *testing.T) {
 // TestNothingIsReadThatIsNotShown: what stands at the other end of an edge is
 // read when the edge is selected, and once.
 func TestNothingIsReadThatIsNotShown(t *testing.T) {
-	b := newStage(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load()
+	b := newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load()
 	if n := b.ws.Asked("Entity"); n != 1 {
 		t.Errorf("%d records were read for one entity", n)
 	}
@@ -292,13 +292,13 @@ func TestNothingIsReadThatIsNotShown(t *testing.T) {
 // TestAnotherMomentIsReadAnew: an entity that stays on the screen while the
 // moment changes shows nothing of the moment before.
 func TestAnotherMomentIsReadAnew(t *testing.T) {
-	b := newStage(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load()
+	b := newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load()
 	b.e.At = engine.At{Version: 7}
 	reqs := b.top().Start(b.e)
 	if s := b.top().(*Entity); s.around.Loaded() != s.record.Loaded() || !s.record.Loaded().IsZero() || len(reqs) < 2 {
 		t.Errorf("after travelling %d questions are asked", len(reqs))
 	}
-	fixed := newStage(t, fake.Harbor(), NewEntity("node:Port", "port-00001").on(engine.At{Version: 3})).load()
+	fixed := newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-00001").on(engine.At{Version: 3})).load()
 	fixed.e.At = engine.At{Version: 7}
 	if reqs := fixed.top().Start(fixed.e); len(reqs) != 0 {
 		t.Errorf("an entity at its own moment is asked for again: %d questions", len(reqs))
@@ -351,7 +351,7 @@ func TestWhatIsMeantAsACondition(t *testing.T) {
 // TestRowsKeepWhatWasThereUntilTheAnswer: a condition that fails or hangs takes
 // nothing away, and one that is answered starts at its first row.
 func TestRowsKeepWhatWasThereUntilTheAnswer(t *testing.T) {
-	b := newStage(t, matching(), NewTable("node:Port").Show("rows")).load()
+	b := newWalk(t, matching(), NewTable("node:Port").Show("rows")).load()
 	b.do(action.Down, action.Down, action.Down)
 	f := b.top().(Filterer).SetFilter(b.e, "name = 'Hamburg'")
 	if got := b.text(80, 21); !strings.Contains(got, "port-00003") || !strings.Contains(got, "the rows below are those before") {
@@ -362,7 +362,7 @@ func TestRowsKeepWhatWasThereUntilTheAnswer(t *testing.T) {
 		t.Errorf("when it is answered:\n%s", got)
 	}
 	raw := b.top().(Keeper).Keep()
-	again := newStage(t, matching(), NewTable("node:Port").Show("rows"))
+	again := newWalk(t, matching(), NewTable("node:Port").Show("rows"))
 	again.top().(Keeper).Restore(raw)
 	again.load()
 	if got, want := again.text(80, 21), b.text(80, 21); got != want {
@@ -382,7 +382,7 @@ func TestRowsRestoreAPlaceFarDown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := newStage(t, fake.Harbor(), NewTable("node:Port").Show("rows"))
+		b := newWalk(t, fake.Harbor(), NewTable("node:Port").Show("rows"))
 		b.top().(Keeper).Restore(raw)
 		b.load()
 		if got := b.text(200, 21); !strings.Contains(got, "▸ "+want) || strings.Contains(strings.SplitN(got, "│", 2)[0], "notes") {
@@ -392,7 +392,7 @@ func TestRowsRestoreAPlaceFarDown(t *testing.T) {
 }
 
 func TestWordsSearchWhatIsLoadedAndSaySo(t *testing.T) {
-	b := newStage(t, fake.Harbor(), NewTable("node:Port").Show("rows")).load().filter("port-00007")
+	b := newWalk(t, fake.Harbor(), NewTable("node:Port").Show("rows")).load().filter("port-00007")
 	if got := b.text(80, 21); !strings.Contains(got, "1 of 200 loaded rows") || !strings.Contains(got, "words look in the loaded rows only") {
 		t.Errorf("words:\n%s", got)
 	}

@@ -131,6 +131,11 @@ func (r *rows) TypeFilter(e *Env, text string) Effect {
 	return r.words(e, text)
 }
 
+// FilterHelp implements TypingFilterer.
+func (r *rows) FilterHelp(*Env) string {
+	return "name = 'x', depth >= 3 and notes is null; or words, in the loaded rows"
+}
+
 // SetFilter implements Filterer. A text that reads as a condition is asked of
 // the whole table; other words narrow the rows that are loaded.
 func (r *rows) SetFilter(e *Env, text string) Effect {
@@ -349,5 +354,5 @@ func (r *rows) tail(e *Env, w int) []string {
 	if len(r.pages) < searchKept {
 		text += e.Key(action.Bottom) + " loads " + part.Count(pageRows) + " more " + t.Glyph.Dot + " "
 	}
-	return []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, text+"a condition, id contains "+whereText("x")+", asks the table"))}
+	return []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, text+"id contains "+whereText("x")+" asks for all"))}
 }

@@ -165,10 +165,12 @@ type (
 		NextMatch(e *Env, d int) Effect
 	}
 	// TypingFilterer is a Filterer that does less while the filter is typed than
-	// at its end: SetFilter would ask the store at every letter.
+	// at its end: SetFilter would ask the store at every letter. FilterHelp says
+	// in a line what can be typed; "" = what all lists take.
 	TypingFilterer interface {
 		Filterer
 		TypeFilter(*Env, string) Effect
+		FilterHelp(*Env) string
 	}
 	// Sorter orders what it lists. Column -1 is the order of the data.
 	Sorter interface {
@@ -309,6 +311,7 @@ type split struct {
 	shown   string
 	drawn   drawn
 	share   int // of a wide area that the list takes, in percent; 0 = 46
+	short   int // lines that the list fills, where it is known to be short; 0 = all that it gets
 }
 
 // InDetail implements Screen.
@@ -398,7 +401,11 @@ func (s *split) render(e *Env, a Area, key string, list func(w, h int, focused b
 		return draw(a.W, a.H, true)
 	}
 	doc := detail(a.W)
-	below := min(doc.Len(), a.H*2/5)
+	below := a.H * 2 / 5
+	if s.short > 0 {
+		below = max(below, a.H-1-s.short)
+	}
+	below = min(doc.Len(), below)
 	if below == 0 {
 		return draw(a.W, a.H, true)
 	}

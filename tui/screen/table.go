@@ -153,6 +153,14 @@ func (s *Table) TypeFilter(e *Env, text string) Effect {
 	return s.SetFilter(e, text)
 }
 
+// FilterHelp implements TypingFilterer.
+func (s *Table) FilterHelp(e *Env) string {
+	if t, ok := offer[TypingFilterer](s); ok {
+		return t.FilterHelp(e)
+	}
+	return ""
+}
+
 // NextMatch implements Filterer.
 func (s *Table) NextMatch(e *Env, d int) Effect {
 	if t, ok := offer[Filterer](s); ok {

@@ -11,9 +11,9 @@ import (
 	"github.com/omnideck/omnideck/tui/workspace/fake"
 )
 
-// stage is a stack of screens over a workspace that answers at once: what the
+// walk is a stack of screens over a workspace that answers at once: what the
 // root does with effects, without a program.
-type stage struct {
+type walk struct {
 	t     testing.TB
 	e     *Env
 	ws    *fake.Workspace
@@ -21,7 +21,7 @@ type stage struct {
 	note  string
 }
 
-func newStage(t testing.TB, ws *fake.Workspace, s Screen) *stage {
+func newWalk(t testing.TB, ws *fake.Workspace, s Screen) *walk {
 	t.Helper()
 	if ws.Script == nil || ws.Script[""].Delay > 0 {
 		ws.Script = map[string]fake.Step{}
@@ -31,18 +31,18 @@ func newStage(t testing.TB, ws *fake.Workspace, s Screen) *stage {
 		t.Fatal(err)
 	}
 	e := &Env{Theme: th, Now: fake.Epoch, URI: ws.Address, Address: ws.Address, Keys: action.Default(), Data: NewSession()}
-	return &stage{t: t, e: e, ws: ws, stack: []Screen{s}}
+	return &walk{t: t, e: e, ws: ws, stack: []Screen{s}}
 }
 
-func (b *stage) top() Screen { return b.stack[len(b.stack)-1] }
+func (b *walk) top() Screen { return b.stack[len(b.stack)-1] }
 
 // load asks what the screen lacks until it lacks nothing.
-func (b *stage) load() *stage {
+func (b *walk) load() *walk {
 	b.answer(b.top().Start(b.e))
 	return b
 }
 
-func (b *stage) answer(reqs []Request) {
+func (b *walk) answer(reqs []Request) {
 	b.t.Helper()
 	for round := 0; len(reqs) > 0; round++ {
 		if round > 50 {
@@ -56,7 +56,7 @@ func (b *stage) answer(reqs []Request) {
 	}
 }
 
-func (b *stage) effect(f Effect) {
+func (b *walk) effect(f Effect) {
 	b.t.Helper()
 	if f.Note != "" {
 		b.note = f.Note
@@ -69,7 +69,7 @@ func (b *stage) effect(f Effect) {
 	b.answer(f.Ask)
 }
 
-func (b *stage) do(ids ...action.ID) *stage {
+func (b *walk) do(ids ...action.ID) *walk {
 	b.t.Helper()
 	for _, id := range ids {
 		if id == action.Back {
@@ -86,14 +86,14 @@ func (b *stage) do(ids ...action.ID) *stage {
 	return b
 }
 
-func (b *stage) filter(text string) *stage {
+func (b *walk) filter(text string) *walk {
 	b.t.Helper()
 	b.effect(b.top().(Filterer).SetFilter(b.e, text))
 	return b
 }
 
 // text is what is drawn, without styles, checked for its size.
-func (b *stage) text(w, h int) string {
+func (b *walk) text(w, h int) string {
 	b.t.Helper()
 	lines := b.top().Render(b.e, Area{W: w, H: h, Wide: w >= 100})
 	if len(lines) != h {
