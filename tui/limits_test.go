@@ -184,7 +184,7 @@ func TestKeyToFrameWithAMillionCommits(t *testing.T) {
 		b.stop()
 	})
 	h, ok := b.env.Data.History.Get()
-	if !ok || len(h.Entries) != 1_000_000 {
+	if !ok || h.Len() != 1_000_000 {
 		t.Fatal("the million commits are not loaded")
 	}
 	keys := []string{"k", "k", "pgup", "ctrl+u", "j", "g", "j", "pgdown", "tab", "j", "tab", "end", "k", "home", "G", "ctrl+u"}

@@ -217,22 +217,26 @@ func (c *chain) publisher(e *Env, version uint64) *engine.LogEntry {
 	}
 	if p := c.made; p == nil || p.of != h || p.branch != e.Branch() {
 		c.made = &published{of: h, branch: e.Branch(), by: map[uint64]int{}}
-		for i := range min(len(h.Entries), commitsLooked) {
-			en := &h.Entries[i]
-			if en.BranchName() != e.Branch() {
-				continue
-			}
-			for _, ch := range en.Changed {
-				if ch.Table == c.table && ch.ToVersion > 0 {
-					c.made.by[ch.ToVersion] = i
-				}
+		for i := range min(h.Len(), commitsLooked) {
+			if h.log.branch(i) == e.Branch() {
+				c.made.note(h, i, c.table)
 			}
 		}
 	}
 	if i, ok := c.made.by[version]; ok {
-		return &h.Entries[i]
+		en := h.Entry(i)
+		return &en
 	}
 	return nil
+}
+
+// note remembers which versions of the table a commit published.
+func (p *published) note(h *History, i int, table string) {
+	for k, to := h.log.span(i); k < to; k++ {
+		if v := h.log.moved.to[k]; v > 0 && h.log.name(h.log.moved.table[k]) == table {
+			p.by[v] = i
+		}
+	}
 }
 
 // Pin implements Pinner.

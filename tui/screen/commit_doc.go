@@ -2,18 +2,12 @@ package screen
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
 )
-
-// at1 is when a commit was made.
-func at1(at func(int) *engine.LogEntry) func(int) time.Time {
-	return func(i int) time.Time { return at(i).Time() }
-}
 
 // jsonCopy offers a value as JSON, when it can be spelled so.
 func jsonCopy(label string, v any) []Copy {
@@ -67,7 +61,8 @@ func signed(n int64) string {
 }
 
 func commitDoc(e *Env, d *part.Doc, h *History, row int) {
-	en := &h.Entries[row]
+	entry := h.Entry(row)
+	en := &entry
 	kind := "commit"
 	switch {
 	case en.MergedParent != nil:

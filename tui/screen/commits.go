@@ -1,7 +1,7 @@
 package screen
 
 import (
-	"strings"
+	"time"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
@@ -71,7 +71,7 @@ func (c *Commits) Panes(e *Env) []Pane {
 // base is the row of the i-th item: all commits, or those of the line.
 func (c *Commits) base(e *Env, h *History) (n int, row func(i int) int, of any) {
 	if !c.first {
-		return len(h.Entries), func(i int) int { return i }, h
+		return h.Len(), func(i int) int { return i }, h
 	}
 	if l := c.line; l == nil || l.of != h || l.branch != e.Branch() {
 		c.line = &firstLine{of: h, branch: e.Branch()}
@@ -87,19 +87,19 @@ func (c *Commits) listing(e *Env) listing {
 		return listing{}
 	}
 	n, row, of := c.base(e, h)
-	at := func(i int) *engine.LogEntry { return &h.Entries[row(i)] }
+	log := &h.log
 	return listing{
 		n: n, of: of, what: "commits",
-		key:    func(i int) string { return at(i).ID },
-		record: func(i int) any { return at(i) },
+		key:    func(i int) string { return log.id(row(i)) },
+		record: func(i int) any { return h.Entry(row(i)) },
 		facets: []facet{
-			textFacet("commit", func(i int) string { return at(i).ID }),
-			countFacet("version", func(i int) uint64 { return at(i).ManifestVersion }),
-			textFacet("branch", func(i int) string { return at(i).BranchName() }),
-			textFacet("actor", func(i int) string { return actorOf(at(i)) }),
-			ageFacet(e.Now, at1(at)),
-			textFacet("changed", func(i int) string { return changedText(at(i).Changed) }),
-			countFacet("rows", func(i int) int64 { return rowsOf(at(i).Changed) }),
+			textFacet("commit", func(i int) string { return log.id(row(i)) }),
+			countFacet("version", func(i int) uint64 { return log.rows[row(i)].version }),
+			textFacet("branch", func(i int) string { return log.branch(row(i)) }),
+			textFacet("actor", func(i int) string { return log.actor(row(i)) }),
+			ageFacet(e.Now, func(i int) time.Time { return log.time(row(i)) }),
+			textFacet("changed", func(i int) string { return log.tables(row(i)) }),
+			countFacet("rows", func(i int) int64 { return log.delta(row(i)) }),
 			textFacet("kind", func(i int) string { return kindOf(h, row(i)) }),
 		},
 	}
@@ -122,7 +122,8 @@ func (c *Commits) entry(e *Env) (*History, *engine.LogEntry, int) {
 	}
 	h, _ := e.Data.History.Get()
 	_, row, _ := c.base(e, h)
-	return h, &h.Entries[row(i)], row(i)
+	en := h.Entry(row(i))
+	return h, &en, row(i)
 }
 
 // Do implements Screen.
@@ -284,7 +285,7 @@ func (c *Commits) title(e *Env, h *History, l listing, n int) string {
 	case c.first:
 		s = part.Count(l.n) + " first parents of " + part.Clean(e.Branch(), e.Theme.Glyph)
 		if h.Truncated() {
-			s += " among the newest " + part.Count(len(h.Entries))
+			s += " among the newest " + part.Count(h.Len())
 		}
 	case h.Truncated():
 		s = "newest " + part.Count(l.n) + ", older ones not read"
@@ -316,7 +317,7 @@ func (c *Commits) table(e *Env, h *History, n, height int) part.Table {
 		},
 		Row: func(p int) []part.Span {
 			i := row(p)
-			en := &h.Entries[i]
+			en := h.Entry(i)
 			branch, idRole := part.R(theme.Muted, part.Clean(en.BranchName(), g)), theme.Text
 			if h.newest[en.BranchName()] == i {
 				branch = part.R(theme.Chip, branch.Text)
@@ -325,9 +326,9 @@ func (c *Commits) table(e *Env, h *History, n, height int) part.Table {
 				idRole = theme.Strong
 			}
 			return []part.Span{
-				part.R(idRole, part.Short(en.ID, g)), part.R(theme.Accent, marked(e, point(en))),
+				part.R(idRole, part.Short(en.ID, g)), part.R(theme.Accent, marked(e, point(&en))),
 				part.R(theme.Muted, "v"+part.Count(en.ManifestVersion)), branch,
-				part.S(part.Clean(actorOf(en), g)), part.R(theme.Muted, part.Ago(e.Now, en.Time())), summarySpan(en.Changed, g),
+				part.S(part.Clean(h.log.actor(i), g)), part.R(theme.Muted, part.Ago(e.Now, en.Time())), summarySpan(en.Changed, g),
 			}
 		},
 	}
@@ -365,13 +366,6 @@ func (c *Commits) lanes(e *Env, h *History, graph bool, row func(int) int, n, fr
 	return out, width
 }
 
-func actorOf(en *engine.LogEntry) string {
-	if en.Actor == nil {
-		return ""
-	}
-	return *en.Actor
-}
-
 func kindOf(h *History, row int) string {
 	return [...]string{part.MarkCommit: "commit", part.MarkMerge: "merge", part.MarkSystem: "system"}[h.node(row).Mark]
 }
@@ -382,20 +376,4 @@ func rowsOf(changed []engine.TableChange) int64 {
 		n += changed[i].RowsDelta
 	}
 	return n
-}
-
-// changedText is what a filter sees of the tables that a commit moved.
-func changedText(changed []engine.TableChange) string {
-	switch len(changed) {
-	case 0:
-		return "no table moved"
-	case 1:
-		return changed[0].Table
-	}
-	var b strings.Builder
-	for i := range changed {
-		b.WriteString(changed[i].Table)
-		b.WriteByte(' ')
-	}
-	return b.String()
 }

@@ -10,31 +10,49 @@ import (
 )
 
 // History is the commits of all branches, laid out. It is made by the command
-// that loads them and never changed.
+// that loads them and never changed. A million commits are held in about a
+// hundred bytes each: what the engine answered is let go.
 type History struct {
-	Entries []engine.LogEntry
-	Limit   int // as asked for; 0 = all
-	dag     *part.Dag
-	newest  map[string]int  // branch → row of its newest commit
-	gone    map[string]bool // merged commits that no branch holds any more
+	Limit  int // as asked for; 0 = all
+	log    commitLog
+	dag    *part.Dag
+	newest map[string]int  // branch → row of its newest commit
+	gone   map[string]bool // merged commits that no branch holds any more
 }
 
 // NewHistory lays out commits that are ordered newest first.
 func NewHistory(entries []engine.LogEntry, limit int) *History {
-	h := &History{Entries: entries, Limit: limit, newest: map[string]int{}, gone: map[string]bool{}}
+	h := &History{Limit: limit, newest: map[string]int{}, gone: map[string]bool{}}
+	h.log.fill(entries)
 	h.findGone()
-	h.dag = part.NewDag(len(entries), h.node)
-	for i := range entries {
-		name := entries[i].BranchName()
-		if _, ok := h.newest[name]; !ok {
-			h.newest[name] = i
+	h.dag = part.NewDag(h.Len(), h.node)
+	for i := range h.Len() {
+		if name := h.log.branch(i); i == 0 || name != h.log.branch(i-1) {
+			if _, ok := h.newest[name]; !ok {
+				h.newest[name] = i
+			}
 		}
 	}
 	return h
 }
 
+// Len is the number of commits.
+func (h *History) Len() int { return len(h.log.rows) }
+
+// Entry is a commit, by its row.
+func (h *History) Entry(i int) engine.LogEntry { return h.log.entry(i) }
+
+// Newest are the first n commits.
+func (h *History) Newest(n int) []engine.LogEntry {
+	out := make([]engine.LogEntry, 0, min(n, h.Len()))
+	for i := range min(n, h.Len()) {
+		out = append(out, h.Entry(i))
+	}
+	return out
+}
+
 // Truncated says that older commits may exist that were not asked for.
-func (h *History) Truncated() bool { return h.Limit > 0 && len(h.Entries) >= h.Limit }
+func (h *History) Truncated() bool { return h.Limit > 0 && h.Len() >= h.Limit }
 
 // findGone looks for the merged parents that are not among the commits. Of a
 // truncated history nothing can be said: they may be older.
@@ -42,29 +60,24 @@ func (h *History) findGone() {
 	if h.Truncated() {
 		return
 	}
-	for i := range h.Entries {
-		if m := h.Entries[i].MergedParent; m != nil {
-			h.gone[*m] = true
+	for key, id := range h.log.outside {
+		if key.merged {
+			h.gone[id] = true
 		}
-	}
-	for i := range h.Entries {
-		delete(h.gone, h.Entries[i].ID)
 	}
 }
 
 func (h *History) node(i int) part.Node {
-	c := &h.Entries[i].Commit
-	n := part.Node{ID: c.ID}
-	if c.Parent != nil {
-		n.Parent = *c.Parent
-	}
+	n := part.Node{ID: h.log.id(i)}
+	n.Parent, _ = h.log.parent(i)
+	merged, ok := h.log.merged(i)
 	switch {
-	case c.MergedParent != nil && *c.MergedParent != "":
+	case ok && merged != "":
 		n.Mark = part.MarkMerge
-		if !h.gone[*c.MergedParent] {
-			n.Merged = *c.MergedParent
+		if !h.gone[merged] {
+			n.Merged = merged
 		}
-	case c.Actor != nil && strings.HasPrefix(*c.Actor, "omnigraph:"):
+	case strings.HasPrefix(h.log.actor(i), "omnigraph:"):
 		n.Mark = part.MarkSystem
 	}
 	return n
@@ -73,38 +86,21 @@ func (h *History) node(i int) part.Node {
 // line is the newest commit of a branch and its first parents.
 func (h *History) line(branch string) (rows []int32) {
 	i, ok := h.newest[branch]
-	if !ok {
-		return nil
-	}
-	for want := h.Entries[i].ID; i < len(h.Entries); i++ {
-		c := &h.Entries[i].Commit
-		if c.ID != want {
-			continue
-		}
+	for ok {
 		rows = append(rows, int32(i))
-		if c.Parent == nil {
-			break
-		}
-		want = *c.Parent
+		next := h.log.rows[i].parent
+		i, ok = int(next), int(next) > i // a child stands before its parents
 	}
 	return rows
 }
 
-// ancestors are the commits from which one comes, among the h rows below it.
+// ancestors are the commits from which one comes, among the rows before to.
 func (h *History) ancestors(sel, to int) map[int]bool {
-	c := &h.Entries[sel].Commit
-	want := map[string]bool{c.ID: true}
-	out := map[int]bool{}
-	for i := sel; i < min(to, len(h.Entries)); i++ {
-		if c = &h.Entries[i].Commit; !want[c.ID] {
-			continue
-		}
-		out[i] = true
-		if c.Parent != nil {
-			want[*c.Parent] = true
-		}
-		if c.MergedParent != nil {
-			want[*c.MergedParent] = true
+	out := map[int]bool{sel: true}
+	for i := sel; i < min(to, h.Len()); i++ {
+		if out[i] {
+			r := &h.log.rows[i]
+			out[int(r.parent)], out[int(r.merged)] = true, true
 		}
 	}
 	return out

@@ -295,10 +295,11 @@ func TestVersionsTravelWhereTheyWerePublished(t *testing.T) {
 	at, name, ok := tr.Destination(st.e)
 	h, _ := st.e.Data.History.Get()
 	var want *engine.LogEntry
-	for i := range h.Entries {
-		for _, c := range h.Entries[i].Changed {
-			if en := &h.Entries[i]; c.Table == "node:Port" && c.ToVersion == 44 && en.BranchName() == "main" {
-				want = en
+	for i := range h.Len() {
+		en := h.Entry(i)
+		for _, c := range en.Changed {
+			if c.Table == "node:Port" && c.ToVersion == 44 && en.BranchName() == "main" {
+				want = &en
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package screen
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
@@ -91,7 +90,7 @@ func (o *Object) Render(e *Env, a Area) []string {
 	}
 	if ok {
 		d.Gap()
-		d.Add(hexLines(e.Theme, v.Bytes, a.W)...)
+		d.Add(part.HexDump(e.Theme, v.Bytes, 0, a.W)...)
 		if rest := v.Size - int64(len(v.Bytes)); rest > 0 {
 			d.Line(part.R(theme.Muted, part.Bytes(rest)+" more were not read"))
 		}
@@ -104,25 +103,4 @@ func sizeWords(v *engine.Object) string {
 		return part.Plural(v.Size, "byte", "bytes")
 	}
 	return part.Bytes(v.Size) + ", " + part.Plural(v.Size, "byte", "bytes")
-}
-
-// hexLines is a dump of bytes: offset, hexadecimal, and what can be read.
-func hexLines(t *theme.Theme, b []byte, w int) []string {
-	n := 16
-	for n > 4 && 1+8+2+3*n+1+n > w {
-		n /= 2
-	}
-	var out []string
-	for at := 0; at < len(b); at += n {
-		row := b[at:min(len(b), at+n)]
-		text := make([]byte, len(row))
-		for i, c := range row {
-			text[i] = '.'
-			if c >= ' ' && c < 0x7f {
-				text[i] = c
-			}
-		}
-		out = append(out, part.Line(t, w, part.R(theme.Muted, fmt.Sprintf(" %08x  ", at)), part.S(part.Pad(fmt.Sprintf("% x", row), 3*n+1)), part.R(theme.Muted, string(text))))
-	}
-	return out
 }

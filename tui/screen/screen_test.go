@@ -3,6 +3,7 @@ package screen
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/theme"
 	"github.com/omnideck/omnideck/tui/workspace"
+	"github.com/omnideck/omnideck/tui/workspace/fake"
 )
 
 func env(t *testing.T) *Env {
@@ -111,6 +113,32 @@ func TestMergedCommitsThatAreGoneOpenNoLane(t *testing.T) {
 	}
 	if h := NewHistory(commits, 3); !h.Truncated() || h.node(0).Merged != "gone" {
 		t.Error("of a truncated history nothing is known about what is older")
+	}
+}
+
+// TestHistoryTellsWhatItWasTold: what is held close together comes out as the
+// engine told it, whatever is missing, empty, or not among the commits.
+func TestHistoryTellsWhatItWasTold(t *testing.T) {
+	id := func(s string) *string { return &s }
+	n := 3
+	commits := []engine.LogEntry{
+		{Commit: engine.Commit{ID: "d", Branch: id("side"), Actor: id(""), Parent: id("c"), MergedParent: id(""), ManifestVersion: 9, CreatedAt: -5}, Changed: []engine.TableChange{}},
+		{Commit: engine.Commit{ID: "", Branch: id("main"), Parent: id("elsewhere"), MergedParent: id("gone")}, Changed: []engine.TableChange{{Table: "node:A", ToVersion: 3, RowsDelta: -7, FragmentsDelta: &n}, {Table: "side", FromVersion: 1 << 63}}},
+		{Commit: engine.Commit{ID: "c", Actor: id("side")}, Changed: []engine.TableChange{{Table: "node:A", FromVersion: 3}}},
+	}
+	for _, log := range [][]engine.LogEntry{commits, fake.History(60), {}} {
+		h := NewHistory(log, 0)
+		if h.Len() != len(log) {
+			t.Fatalf("%d commits of %d", h.Len(), len(log))
+		}
+		for i := range log {
+			if got := h.Entry(i); !reflect.DeepEqual(got, log[i]) {
+				t.Errorf("commit %d is told as %+v, was %+v", i, got, log[i])
+			}
+		}
+		if got := h.Newest(2); len(got) != min(2, len(log)) {
+			t.Errorf("%d of the newest two", len(got))
+		}
 	}
 }
 
