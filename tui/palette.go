@@ -90,7 +90,7 @@ func (p *palette) things(m *model) {
 		}
 	}
 	if h, ok := m.env.Data.History.Get(); ok {
-		p.log = h.Entries[:min(len(h.Entries), paletteCommits)]
+		p.log = h.Newest(paletteCommits)
 	}
 }
 

@@ -114,8 +114,12 @@ func (m *model) context() action.Context {
 func (m *model) offers(c *action.Context) {
 	s, e := m.top().screen, &m.env
 	_, c.Filters = s.(screen.Filterer)
-	_, c.Sorts = s.(screen.Sorter)
-	_, c.Chooses = s.(screen.Chooser)
+	if x, ok := s.(screen.Sorter); ok {
+		c.Sorts = len(x.SortColumns(e)) > 0
+	}
+	if x, ok := s.(screen.Chooser); ok {
+		c.Chooses = len(x.ChoosableColumns(e)) > 0
+	}
 	if t, ok := s.(screen.Traveller); ok {
 		_, _, c.Destination = t.Destination(e)
 	}
