@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"github.com/omnideck/omnideck/cli/operator"
@@ -53,25 +56,43 @@ func workstation(ctx context.Context, c *call) error {
 	return tui.Run(ctx, o)
 }
 
-// keyMap are the keys in force: those of --keys, else nil.
+// keyMap are the keys in force: those of --keys, else of the user's own file
+// when there is one, else nil. What is wrong with the file is a usage error:
+// nothing starts with keys that mean two things.
 func (c *call) keyMap() (*action.Map, error) {
-	path := c.text("key-map")
+	path, named := c.text("key-map"), true
+	if path == "" {
+		path, named = c.ownKeys(), false
+	}
 	if path == "" {
 		return nil, nil
 	}
 	text, err := readAtMost(path, keyMapMax)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the key map: %w", err)
 	}
-	user, err := action.ReadUser(text)
+	m, err := action.Read(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	m, err := action.Bind(user)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, usagef("in %s:\n%v", path, err)
 	}
 	return m, nil
+}
+
+// ownKeys is where a user's key map is: $XDG_CONFIG_HOME/omnideck/keys.toml, by
+// default below ~/.config.
+func (c *call) ownKeys() string {
+	dir := c.env.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		home := c.env.Getenv("HOME")
+		if !filepath.IsAbs(home) {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "omnideck", "keys.toml")
 }
 
 // keyMapMax is how many bytes of a key map are read; its reader refuses fewer.

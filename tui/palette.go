@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -38,6 +39,8 @@ type offer struct {
 func (m *model) openPalette() tea.Cmd {
 	p := &palette{}
 	p.actions(m)
+	// What cannot be done now stands behind what can.
+	slices.SortStableFunc(p.fixed, func(a, b offer) int { return cmp.Compare(min(1, len(a.Why)), min(1, len(b.Why))) })
 	if !m.picking() {
 		p.things(m)
 	}
