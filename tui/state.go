@@ -139,7 +139,7 @@ func (m *model) takeState(msg stateMsg) tea.Cmd {
 
 // adopt takes over what does not move anyone.
 func (m *model) adopt(k keptState) {
-	m.wide = m.wide || k.Wide
+	m.widen(m.wide || k.Wide, m.plain)
 	m.keep.screens = k.Screens
 	for name, text := range k.Drafts {
 		if len(text) <= draftMax && m.drafts[name] == "" && len(m.drafts) < keptCommands {

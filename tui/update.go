@@ -146,6 +146,9 @@ func (m *model) pickable() bool { return m.opt.URI == "" && !m.picking() }
 
 // key gives a key to the topmost overlay, else looks its action up.
 func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
+	if m.longNote() { // it covers what the key is for
+		m.note = ""
+	}
 	if cmd, taken := m.overlayKey(k); taken {
 		return cmd
 	}
@@ -194,15 +197,19 @@ func (m *model) do(id action.ID) tea.Cmd {
 		m.show(&help{})
 		return nil
 	case action.Wide:
-		m.wide = !m.wide
-		m.env.Wide = m.wide || m.plain
+		m.widen(!m.wide, m.plain)
 		return nil
 	case action.Plain:
-		m.plain = !m.plain
-		m.env.Wide = m.wide || m.plain
+		m.widen(m.wide, !m.plain)
 		return nil
 	}
 	return m.effect(m.top().screen.Do(&m.env, id))
+}
+
+// widen gives the list the whole width, or the pane the whole window.
+func (m *model) widen(wide, plain bool) {
+	m.wide, m.plain = wide, plain
+	m.env.Wide = wide || plain
 }
 
 // ownActions are those that the root carries out whatever the screen.
@@ -391,7 +398,9 @@ func (m *model) forget() tea.Cmd {
 
 const (
 	twice    = 2 * time.Second // between two interrupts that mean to leave
-	noteTime = 4 * time.Second
+	noteTime = 3 * time.Second
+	// noteLetter is how much longer a sentence stands for each of its letters.
+	noteLetter = 25 * time.Millisecond
 )
 
 // interrupt cancels what is loading; a second one leaves.
@@ -421,6 +430,7 @@ func (m *model) interrupt() tea.Cmd {
 // say puts a sentence into the status line for a moment.
 func (m *model) say(text string) tea.Cmd {
 	m.note = part.Clean(text, m.env.Theme.Glyph)
-	m.noteEnd = m.env.Now.Add(noteTime)
-	return m.after(noteTime, noteMsg{})
+	stays := noteTime + time.Duration(part.Width(m.note))*noteLetter
+	m.noteEnd = m.env.Now.Add(stays)
+	return m.after(stays, noteMsg{})
 }

@@ -265,7 +265,23 @@ func (m *model) body(w, h int) []string {
 	for _, o := range m.overlays {
 		out = o.cover(m, out, w)
 	}
+	if m.longNote() {
+		out = part.Over(out, m.noteBox(), w, part.Bottom)
+	}
 	return out
+}
+
+// longNote says that what is to be said does not fit into the last line.
+func (m *model) longNote() bool { return part.Width(m.note) > m.w-2 }
+
+// noteBox is a long note above the last lines.
+func (m *model) noteBox() []string {
+	t := m.env.Theme
+	var lines []string
+	for _, l := range part.Wrap(m.note, m.w-4) {
+		lines = append(lines, part.Line(t, m.w-2, part.S(" "), part.R(theme.Accent, l)))
+	}
+	return part.Box(t, "", lines, m.w)
 }
 
 var scopes = []string{"screen", "operation", "since start"}
@@ -307,7 +323,7 @@ func (m *model) status(w int) string {
 func (m *model) keys(w int) string {
 	c := m.context()
 	for _, note := range []string{m.note, m.progress()} {
-		if note != "" {
+		if note != "" && part.Width(note) <= w-2 {
 			return part.Line(m.env.Theme, w, part.S(" "), part.R(theme.Accent, note))
 		}
 	}
