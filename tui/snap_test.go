@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/engine"
@@ -242,5 +244,41 @@ func TestSnapEnds(t *testing.T) {
 	var crash *CrashError
 	if !errors.As(err, &crash) || shot != nil || !strings.Contains(fmt.Sprint(crash.Cause), "a screw is loose") || crash.File == "" {
 		t.Errorf("%v, %v", shot, err)
+	}
+}
+
+// TestSnapAtEverySize: each place fills each size exactly, without an error.
+func TestSnapAtEverySize(t *testing.T) {
+	widths := []int{20, 35, 50, 59, 60, 80, 99, 100, 120, 140, 159, 160, 180, 199, 200, 220}
+	heights := []int{5, 9, 14, 15, 20, 29, 30, 45, 59, 60, 70}
+	ws := fake.Harbor()
+	ws.Script = nil // no question takes time
+	for _, p := range snapPlaces {
+		for i, w := range widths {
+			for j, h := range heights {
+				if (i+j)%3 != 0 { // every width and every height, not with each other
+					continue
+				}
+				o := harbor(ws, p.place, strings.Fields(p.keys)...)
+				o.Width, o.Height, o.ASCII = w, h, i%2 == 0
+				shot, err := Snap(t.Context(), o)
+				if err != nil {
+					t.Fatalf("%s %q at %dx%d: %v", p.place, p.keys, w, h, err)
+				}
+				checkFrame(t, fmt.Sprintf("%s %q", p.place, p.keys), shot)
+			}
+		}
+	}
+}
+
+func checkFrame(t *testing.T, what string, s *Shot) {
+	t.Helper()
+	if len(s.Lines) != s.H {
+		t.Errorf("%s at %dx%d has %d lines", what, s.W, s.H, len(s.Lines))
+	}
+	for y, l := range s.Lines {
+		if n := ansi.StringWidth(l); n != s.W {
+			t.Errorf("%s at %dx%d: line %d has %d cells: %q", what, s.W, s.H, y+1, n, l)
+		}
 	}
 }
