@@ -24,8 +24,8 @@ func snapVerb() *verb {
 		short: "A screen of the workstation, printed without a terminal",
 		long: "Draws a screen of the workstation once: everything that it shows is read, then --keys are pressed, each when\n" +
 			"what the one before asked for has come, as in --keys 'j j enter'. Screens: " + screenPlaces + ".\n" +
-			"With --now the picture of an unchanged graph is the same every time: ages are counted to that moment, the\n" +
-			"questions are asked one after the other, and no copies of objects are kept. Times and hops are never drawn.\n" +
+			"With --now the picture of an unchanged graph is the same every time: ages are counted to that moment, requests\n" +
+			"are made one after the other, and no copies of objects are kept. Times and hops are never drawn.\n" +
 			"What cannot be read is said on the screen; the exit code is 1 when nothing on it could be read.",
 		example: "snap demo: --screen commits --size 120x40\nsnap demo: --screen node:Port/rows --keys 'j enter' --as svg\n" +
 			"snap s3://bucket/graph --now 2026-11-29T12:00:00Z",
@@ -61,7 +61,9 @@ func snapRun(ctx context.Context, c *call) error {
 			return usagef("--keys: %v", err)
 		}
 	}
-	if o.Pinned = c.given("now"); o.Pinned {
+	if o.Pinned = c.given("now"); o.Pinned && c.given("concurrency") {
+		return usagef("--now makes one request after the other, so that their counts come out the same: leave --concurrency out")
+	} else if o.Pinned {
 		now, err := time.Parse(time.RFC3339, c.text("now"))
 		if err != nil {
 			return usagef("--now is %q, expected a moment as in 2026-11-29T12:00:00Z", c.text("now"))
@@ -148,7 +150,9 @@ func (c *call) onlooker(ctx context.Context, uri string) (workspace.Workspace, e
 	if err != nil {
 		return nil, err
 	}
-	o.NoCache = o.NoCache || c.has("now") && c.given("now")
+	if c.has("now") && c.given("now") {
+		o.NoCache, o.Concurrency = true, 1
+	}
 	ws, err := workspace.Open(ctx, uri, o)
 	if err != nil {
 		return nil, err

@@ -33,6 +33,7 @@ type SnapOptions struct {
 	// Pinned makes the picture of an unchanged graph the same every time: the
 	// questions are asked one after the other, so that the counts of requests
 	// do not depend on who came first, and the ledger is that of the moment Now.
+	// Open has its part: no disk cache, and one request in flight.
 	Pinned bool
 }
 
