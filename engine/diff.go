@@ -13,7 +13,10 @@ const defaultChanges = 1000
 
 // Bounds of a comparison.
 const (
-	diffRowsHeld = 1 << 20 // ids held at once, of all tables that are compared
+	diffRowsHeld = 1 << 20 // ids of a table held at once
+	diffRoom     = 1 << 29 // bytes of memory of tables compared side by side, about
+	diffRowBytes = 1 << 8  // of them for an id and what belongs to it
+	diffScan     = 1 << 26 // and for a scan at most
 	diffLines    = 1 << 20 // bytes of a table's lines held so that they are not read again
 	diffAhead    = 4       // batches read of the larger side while the smaller one is
 	diffAlike    = 64      // pairs of rows whose blobs are compared together
@@ -48,9 +51,10 @@ const (
 // dataset's own records of rows do not say that it is the row of before.
 //
 // Memory: ids and hashes of the side with fewer rows to read, and the changes
-// told. About a million ids are held at once, of all tables; one with more is
-// read several times, and each time a part of its ids is compared. Counts are
-// always whole; changes beyond the limit are counted only.
+// told. A million ids of a table are held at once; one with more is read several
+// times, and each time a part of its ids is compared. Tables are compared side by
+// side as far as about 512 MiB reach. Counts are always whole; changes beyond the
+// limit are counted only.
 //
 // An *IncompleteError comes beside the rest and names tables that cannot be
 // compared: they have no count and no changes.

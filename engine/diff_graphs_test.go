@@ -227,6 +227,13 @@ func TestDiffVersions(t *testing.T) {
 	if met < 20 {
 		t.Errorf("only %d versions were compared", met)
 	}
+	own, err := g.DiffVersions(ctx, "node:Vessel", "review/new-calls", 4, 5, engine.DiffOptions{})
+	if err != nil || own.Branch != "review/new-calls" || own.Count != (engine.DiffCount{Table: "node:Vessel", Updated: 1, From: 4, To: 5}) {
+		t.Errorf("versions that a branch owns: %+v, %v", own, err)
+	}
+	if _, err := g.DiffVersions(ctx, "node:Vessel", "review/new-calls", 1, 5, engine.DiffOptions{}); err == nil || strings.Contains(err.Error(), "cleanup") {
+		t.Errorf("a version from before the branch: %v", err)
+	}
 	m, err := g.DiffVersions(ctx, "", "", 14, 15, engine.DiffOptions{})
 	if err != nil || m.Table != "__manifest" || len(m.Changes) != 0 || m.Changes == nil || m.Count != (engine.DiffCount{Table: "__manifest", From: 14, To: 15}) || m.Added == 0 || m.Kept == 0 {
 		t.Errorf("__manifest: %+v, %v", m, err)

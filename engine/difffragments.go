@@ -176,8 +176,19 @@ func (s *diffSide) fragment(f *format.Fragment) {
 	if !known {
 		n = max(f.PhysicalRows, diffUnknown)
 	}
-	s.whole = append(s.whole, f.ID)
+	s.scanned(f)
 	s.rows += n
+}
+
+func (s *diffSide) scanned(f *format.Fragment) {
+	s.whole = append(s.whole, f.ID)
+	for i := range f.Files {
+		if n := f.Files[i].Size; n > 0 {
+			s.bytes += min(n, diffScan)
+		} else {
+			s.bytes += diffScan / 64 // not recorded
+		}
+	}
 }
 
 // sift reads the rows of a fragment that live here and are deleted there: a few
@@ -205,7 +216,7 @@ func (s *diffSide) sift(f *format.Fragment, here, there *deletion.Set) {
 	switch {
 	case n == 0:
 	case n > few:
-		s.whole = append(s.whole, f.ID)
+		s.scanned(f)
 		s.sieve[f.ID] = there
 	default:
 		s.picked = append(s.picked, addrs...)

@@ -17,12 +17,12 @@ import (
 type comparer struct {
 	*operation
 	limit int                 // changes told of all tables
-	held  uint64              // ids held at once
-	room  *semaphore.Weighted // of held
+	held  uint64              // ids of a table that are held at once
+	room  *semaphore.Weighted // bytes of memory, about
 }
 
 func (o *operation) comparer(limit, held int) *comparer {
-	return &comparer{operation: o, limit: limit, held: uint64(held), room: semaphore.NewWeighted(int64(held))}
+	return &comparer{operation: o, limit: limit, held: uint64(held), room: semaphore.NewWeighted(diffRoom)}
 }
 
 // tableDiff compares two versions of one table.
@@ -92,6 +92,12 @@ func (c *comparer) run(ctx context.Context, d *tableDiff) error {
 	if err := d.divide(ctx); err != nil {
 		return err
 	}
+	rows := d.heldRows()
+	weight := int64(min(diffRoom, min(rows, c.held)*diffRowBytes+d.a.ahead()+d.b.ahead()))
+	if err := c.room.Acquire(ctx, weight); err != nil {
+		return err
+	}
+	defer c.room.Release(weight)
 	if d.remade || d.a == nil || d.b == nil {
 		return d.apart(ctx)
 	}
@@ -100,12 +106,6 @@ func (c *comparer) run(ctx context.Context, d *tableDiff) error {
 	if x, y := d.a.cols.entry, d.b.cols.entry; x.Location == y.Location && x.Owner == y.Owner && d.a.recordsOrigins() && d.b.recordsOrigins() {
 		d.a.origins, d.b.origins = true, true
 	}
-	rows := min(d.a.rows, d.b.rows)
-	weight := int64(min(rows, c.held))
-	if err := c.room.Acquire(ctx, weight); err != nil {
-		return err
-	}
-	defer c.room.Release(weight)
 	parts := max(1, (rows+c.held-1)/c.held)
 	for part := range parts {
 		for _, s := range []*diffSide{d.a, d.b} {
@@ -117,6 +117,14 @@ func (c *comparer) run(ctx context.Context, d *tableDiff) error {
 	}
 	d.count.Physical = d.changes() == 0
 	return nil
+}
+
+// heldRows is about how many rows are held to be met by others.
+func (d *tableDiff) heldRows() uint64 {
+	if d.remade || d.a == nil || d.b == nil {
+		return 0
+	}
+	return min(d.a.rows, d.b.rows)
 }
 
 // apart counts the rows of tables that have no counterpart.

@@ -24,6 +24,7 @@ type diffSide struct {
 	sieve  map[uint64]*deletion.Set // of some of them only rows that these hold
 	picked []uint64                 // addresses of rows that are taken
 	rows   uint64                   // about how many these are
+	bytes  uint64                   // of the files that are scanned
 
 	part, parts uint64 // which ids are compared now; parts 0 = all
 
@@ -101,6 +102,14 @@ func (s *diffSide) batches(ctx context.Context, visit func(arrow.RecordBatch) er
 		}
 	}
 	return ctx.Err()
+}
+
+// ahead is about how many bytes a scan holds on to.
+func (s *diffSide) ahead() uint64 {
+	if s == nil {
+		return 0
+	}
+	return min(s.bytes, diffScan)
 }
 
 // rowsOf makes what is compared of the rows of a batch.

@@ -31,6 +31,8 @@ func TestAnyByteMayBeWrong(t *testing.T) {
 			_, _ = g.Info(ctx, engine.At{})
 			_, _ = g.Branches(ctx)
 			_, _ = g.Export(ctx, discard{}, engine.At{}, nil)
+			_, _ = g.Diff(ctx, engine.At{Version: 1}, engine.At{}, engine.DiffOptions{})
+			_, _ = g.DiffVersions(ctx, "node:Port", "", 8, 11, engine.DiffOptions{})
 			_, _ = g.Versions(ctx, "node:Port", "", engine.VersionsOptions{Details: true, Holders: true})
 			if _, err := g.Verify(ctx, engine.VerifyOptions{Deep: true}); err != nil {
 				t.Errorf("verify with byte %d of %s wrong: %v", place, key, err)
