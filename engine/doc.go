@@ -33,6 +33,12 @@
 //	Versions                      the chain's LIST pages; with Details the manifests of the window;
 //	                              with Holders the states of all branches
 //	Rows                          4 + F, and the files that the window touches
+//	                              with Sort, once, all of the column to sort by
+//	Entity                        4 + F, and to find the row: small files with the id column, or of a large table
+//	                              two of a BTREE index and its pages, and files that no index covers
+//	Find                          2 + F, and for each table one and what Entity asks to find the row
+//	Neighbors                     as Entity, and for each edge type and step one and its ends, found likewise
+//	Object                        1
 //	Diff                          3 + F, and F of the older point that are no longer there; 2 for each table
 //	                              that moved, and files of fragments that are not the same in both versions
 //	DiffVersions                  4 + F, and such files; of `__manifest` 2, on a branch two more

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -49,6 +50,9 @@ type textValue struct {
 	text string
 	null bool
 }
+
+// clone is the value without the column that it was read from.
+func (a textValue) clone() textValue { return textValue{strings.Clone(a.text), a.null} }
 
 func (a textValue) compare(b textValue) int {
 	switch {
@@ -147,7 +151,7 @@ func (t *btree) addPages(batch arrow.RecordBatch) error {
 		return format.Corruptf("page numbers of type %s", batch.Column(2).DataType())
 	}
 	for i := range int(batch.NumRows()) {
-		p := textPage{first(i), last(i)}
+		p := textPage{first(i).clone(), last(i).clone()}
 		n := len(t.pages)
 		if int(number.Value(i)) != n || p.first.compare(p.last) > 0 || n > 0 && t.pages[n-1].last.compare(p.first) > 0 {
 			return format.Corruptf("page %d does not follow the one before it", n)

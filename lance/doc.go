@@ -1,6 +1,7 @@
 // Package lance reads Lance datasets: it opens a version, scans it, takes rows
-// and blobs out of it, lists the chain of versions, and checks all of that
-// against the objects that there really are. It never writes.
+// and blobs out of it, finds rows by the value of a column of text through an
+// index, lists the chain of versions, and checks all of that against the
+// objects that there really are. It never writes.
 //
 // # What a call costs
 //
