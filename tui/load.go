@@ -128,7 +128,9 @@ func (m *model) askGraph(v *visit, reqs []screen.Request) []tea.Cmd {
 		if r.Aside {
 			cmds = append(cmds, m.run(v, r, m.ctx, m.ws, nil))
 		} else {
-			names = append(names, r.Name)
+			if len(names) == 0 || names[len(names)-1] != r.Name {
+				names = append(names, r.Name)
+			}
 		}
 	}
 	if names == nil {

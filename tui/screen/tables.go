@@ -92,7 +92,7 @@ func (s *Tables) askLayouts(e *Env) []Request {
 		table, at := d.Table(), e.At
 		l := s.layouts[table]
 		if l == nil {
-			l = &Load[*layout]{name: "layout of " + table}
+			l = &Load[*layout]{name: "layouts"}
 			s.layouts[table] = l
 		}
 		out = append(out, l.ask(e, func(ctx context.Context, ws workspace.Workspace) (*layout, error) {

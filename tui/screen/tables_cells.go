@@ -86,7 +86,11 @@ func (s *Tables) layoutCells(e *Env, table string) []part.Span {
 }
 
 func layoutDoc(d *part.Doc, v *layout) {
-	d.Fact("fragments", part.Count(v.fragments)+", "+part.Count(v.small)+" of them small")
+	frags := part.Count(v.fragments)
+	if v.fragments > 1 {
+		frags += ", " + part.Count(v.small) + " of them small"
+	}
+	d.Fact("fragments", frags)
 	d.Fact("bytes", part.Bytes(v.bytes))
 	d.Fact("deleted rows", part.Percent(v.deleted))
 	switch {
