@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
@@ -32,7 +33,7 @@ type fieldPair struct {
 // fieldsOf splits the objects of a change into properties: what stands around
 // the data first, then the id, then the others by name. It says false when an
 // object cannot be read.
-func fieldsOf(before, after json.RawMessage) ([]fieldPair, bool) {
+func fieldsOf(before, after json.RawMessage, types map[string]string) ([]fieldPair, bool) {
 	a, okA := flat(before)
 	b, okB := flat(after)
 	var all []string
@@ -56,10 +57,10 @@ func fieldsOf(before, after json.RawMessage) ([]fieldPair, bool) {
 		y, inB := b[n]
 		f := fieldPair{name: strings.TrimPrefix(n, "."), same: inA && inB && bytes.Equal(x, y)}
 		if inA {
-			f.before = cellOf(x)
+			f.before = cellOf(x, types[f.name])
 		}
 		if inB {
-			f.after = cellOf(y)
+			f.after = cellOf(y, types[f.name])
 		}
 		out = append(out, f)
 	}
@@ -107,8 +108,9 @@ func flat(raw json.RawMessage) (map[string]json.RawMessage, bool) {
 	return out, true
 }
 
-// cellOf is a JSON value as rows show values.
-func cellOf(raw json.RawMessage) *engine.Cell {
+// cellOf is a JSON value as rows show values. Times are numbers where they are
+// exported; the type of the property says which numbers are times.
+func cellOf(raw json.RawMessage, typ string) *engine.Cell {
 	text := strings.TrimSpace(string(raw))
 	c := &engine.Cell{Kind: engine.CellNumber, Text: text}
 	switch {
@@ -124,7 +126,41 @@ func cellOf(raw json.RawMessage) *engine.Cell {
 	case strings.HasPrefix(text, "["):
 		c.Kind = engine.CellList
 	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && c.Kind == engine.CellNumber {
+		asTime(c, n, typ)
+	}
 	return c
+}
+
+const lastDay = 2_932_896 // 9999-12-31, in days since 1970
+
+// asTime spells a number as the time that it is by its type.
+func asTime(c *engine.Cell, n int64, typ string) {
+	const day = 24 * 60 * 60 * 1000
+	switch typ = strings.TrimSuffix(typ, "?"); {
+	case typ == "Date" && n > -lastDay && n <= lastDay:
+		c.Kind, c.Text = engine.CellTime, time.UnixMilli(n*day).UTC().Format("2006-01-02")
+	case typ == "DateTime" && n > -lastDay*day && n <= lastDay*day:
+		c.Kind, c.Text = engine.CellTime, time.UnixMilli(n).UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+}
+
+// typesOf are the types of a table's properties, as far as the schema is known.
+func typesOf(e *Env, table string) map[string]string {
+	s, ok := e.Data.Schema.Get()
+	if !ok || s == nil {
+		return nil
+	}
+	for _, t := range s.Types {
+		if t.Kind+":"+t.Name == table {
+			out := make(map[string]string, len(t.Properties))
+			for _, p := range t.Properties {
+				out[p.Name] = p.Type
+			}
+			return out
+		}
+	}
+	return nil
 }
 
 // changed names the properties that differ, for a column.
@@ -162,7 +198,7 @@ func (c *changeSet) pairs(i int) []fieldPair {
 		if len(c.fields) > 4*firstChanges {
 			clear(c.fields)
 		}
-		f, _ = fieldsOf(c.changes[i].Before, c.changes[i].After)
+		f, _ = fieldsOf(c.changes[i].Before, c.changes[i].After, nil)
 		c.fields[i] = f
 	}
 	return f
@@ -181,7 +217,7 @@ func (c *changeSet) differ(i int) string {
 	if c.changes[i].Op != "update" {
 		return ""
 	}
-	f, _ := fieldsOf(c.changes[i].Before, c.changes[i].After)
+	f, _ := fieldsOf(c.changes[i].Before, c.changes[i].After, nil)
 	return changed(f)
 }
 
@@ -252,20 +288,41 @@ func (c *changeSet) doc(e *Env, d *part.Doc, i int, hide bool) {
 	sign, role := mark(ch.Op)
 	g := e.Theme.Glyph
 	d.Line(part.R(role, sign+" "+part.Clean(ch.Op, g)), part.R(theme.Strong, " "+part.Clean(c.table(i)+" "+ch.ID, g)))
-	fields, ok := fieldsOf(ch.Before, ch.After)
+	fields, ok := fieldsOf(ch.Before, ch.After, typesOf(e, c.table(i)))
 	if !ok {
 		d.Text(theme.Bad, g.Bad+" the entity as it was told cannot be read as an object; as it came:")
 		d.Text(theme.Text, part.Head(string(ch.Before)+"\n"+string(ch.After), part.CleanMax))
 		return
 	}
-	equal := pairsDoc(e, d, fields, hide, ch.Op == "update")
+	if ch.Op != "update" {
+		wholeDoc(e, d, fields, sign, role)
+		return
+	}
+	equal := pairsDoc(e, d, fields, hide)
 	if equal > 0 && hide {
 		d.Gap().Text(theme.Muted, part.Plural(equal, "equal property is", "equal properties are")+" hidden; "+e.Key(action.HideSame)+" shows them")
 	}
 }
 
+// wholeDoc writes an entity that is on one side only.
+func wholeDoc(e *Env, d *part.Doc, pairs []fieldPair, sign string, role theme.Role) {
+	page := &engine.RowPage{}
+	for _, p := range pairs {
+		page.Columns = append(page.Columns, p.name)
+	}
+	f := newFields(e, d, page)
+	f.sign = part.R(role, sign+" ")
+	for _, p := range pairs {
+		v := p.after
+		if v == nil {
+			v = p.before
+		}
+		f.cell(p.name, "", *v)
+	}
+}
+
 // pairsDoc writes properties before and after, and counts the equal ones.
-func pairsDoc(e *Env, d *part.Doc, fields []fieldPair, hide, both bool) (equal int) {
+func pairsDoc(e *Env, d *part.Doc, fields []fieldPair, hide bool) (equal int) {
 	g := e.Theme.Glyph
 	for _, f := range fields {
 		if f.same {
@@ -280,12 +337,12 @@ func pairsDoc(e *Env, d *part.Doc, fields []fieldPair, hide, both bool) (equal i
 		d.Line(part.R(theme.Strong, part.Clean(f.name, g)))
 		if f.before != nil {
 			valueDoc(e, d, theme.Bad, "- ", *f.before)
-		} else if both {
+		} else {
 			d.Line(part.R(theme.Bad, "  - "), part.R(theme.Muted, "not there"))
 		}
 		if f.after != nil {
 			valueDoc(e, d, theme.OK, "+ ", *f.after)
-		} else if both {
+		} else {
 			d.Line(part.R(theme.OK, "  + "), part.R(theme.Muted, "not there"))
 		}
 	}

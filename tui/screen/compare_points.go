@@ -64,10 +64,14 @@ func (s *comparePoints) Place() string { return "diff/" + s.from + ".." + s.to }
 
 // Start implements Screen.
 func (s *comparePoints) Start(e *Env) []Request {
+	out := s.need(e)
 	if s.data.wanted() {
-		return s.Reload(e)
+		out = append(out, s.Reload(e)...)
 	}
-	return s.need(e)
+	if e.Data.Schema.wanted() { // says which numbers are times
+		out = append(out, e.Data.AskSchema(e))
+	}
+	return out
 }
 
 // Reload implements Screen.
@@ -303,6 +307,10 @@ func (s *comparePoints) Render(e *Env, a Area) []string {
 	if !ok {
 		out := append([]string{title(e, a.W, s.heading(e), "", &s.data)}, absent(e, &s.data, a.W, a.H-1)...)
 		return part.Fit(out, a.W, a.H)
+	}
+	s.short = 4 + s.places(len(d.Changes))
+	if s.data.Problem() != nil {
+		s.short += problemLines
 	}
 	list := func(w, h int, focused bool) []string { return s.renderList(e, d, w, h, focused) }
 	detail := func(w int) *part.Doc { return s.detail(e, d, w) }

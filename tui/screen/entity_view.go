@@ -181,7 +181,7 @@ func (s *Entity) table3(e *Env, height int) part.Table {
 		count[l.way()+l.edge]++
 	}
 	return part.Table{
-		Columns: []part.Column{{Title: "", Min: 8}, {Title: "", Right: true}, {Title: "", Min: 4, Max: 24}, {Title: "", Min: 10}, {Title: "", Drop: 1}},
+		Columns: []part.Column{{Title: "", Min: 14, Max: 26}, {Title: "", Right: true}, {Title: "", Min: 10, Max: 24}, {Title: "", Min: 12}, {Title: "", Drop: 1}},
 		N:       s.places(len(s.links)),
 		Row: func(place int) []part.Span {
 			i, ok := s.at(place, len(s.links))

@@ -18,7 +18,7 @@ func rowDoc(e *Env, w int, page *engine.RowPage, row *engine.Row) *part.Doc {
 // Widths of the columns of a record.
 const (
 	fieldName = 18 // at most
-	fieldType = 14 // at most
+	fieldType = 14 // at most; twice that where there is room
 	fieldRoom = 26 // that a value needs to stand beside them
 )
 
@@ -30,14 +30,19 @@ type fields struct {
 	name, typ  int // widths; typ 0 = the type stands behind the name
 	beside     bool
 	valueWidth int
+	sign       part.Span // in front of every name
 }
 
 func newFields(e *Env, d *part.Doc, page *engine.RowPage) *fields {
 	f := &fields{e: e, d: d}
+	widest := fieldType
+	if d.Width() > 80 {
+		widest *= 2
+	}
 	for i, n := range page.Columns {
 		f.name = max(f.name, min(fieldName, part.Width(part.Clean(n, e.Theme.Glyph))))
 		if i < len(page.Types) {
-			f.typ = max(f.typ, min(fieldType, part.Width(part.Clean(page.Types[i], e.Theme.Glyph))))
+			f.typ = max(f.typ, min(widest, part.Width(part.Clean(page.Types[i], e.Theme.Glyph))))
 		}
 	}
 	f.valueWidth = d.Width() - f.name - f.typ - 6
@@ -87,7 +92,7 @@ func (f *fields) value(name, typ string, v part.Span) {
 	g := f.e.Theme.Glyph
 	name, typ = part.Clean(name, g), part.Clean(typ, g)
 	if !f.beside {
-		f.d.Line(part.R(theme.Strong, name), part.R(theme.Muted, " "+typ))
+		f.d.Line(f.sign, part.R(theme.Strong, name), part.R(theme.Muted, " "+typ))
 		for _, l := range f.lines(v.Text, f.d.Width()-4) {
 			f.d.Line(part.S("  "), part.R(v.Role, l))
 		}
@@ -99,7 +104,11 @@ func (f *fields) value(name, typ string, v part.Span) {
 		if i > 0 {
 			name, typ = part.Pad("", f.name), part.Pad("", f.typ)
 		}
-		f.d.Line(part.R(theme.Strong, name), part.S("  "), part.R(theme.Muted, typ), part.S("  "), part.R(v.Role, l))
+		spans := []part.Span{f.sign, part.R(theme.Strong, name), part.S("  ")}
+		if f.typ > 0 {
+			spans = append(spans, part.R(theme.Muted, typ), part.S("  "))
+		}
+		f.d.Line(append(spans, part.R(v.Role, l))...)
 	}
 }
 

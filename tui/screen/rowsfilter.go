@@ -125,15 +125,24 @@ func (r *rows) Filter() string {
 // TypeFilter implements TypingFilterer: words narrow while one types, a
 // condition is asked at the end.
 func (r *rows) TypeFilter(e *Env, text string) Effect {
-	if meant, _ := condition(text); meant {
-		return Effect{}
+	if meant, _ := condition(text); meant || r.begun(text) {
+		text = ""
 	}
 	return r.words(e, text)
 }
 
+// begun says that a condition may have been begun: its first word is a column.
+func (r *rows) begun(text string) bool {
+	words := strings.Fields(text)
+	if strings.EqualFold(strings.Join(words[:min(1, len(words))], ""), "not") {
+		words = words[1:]
+	}
+	return len(words) > 0 && r.shape != nil && slices.Contains(r.shape.Columns, words[0])
+}
+
 // FilterHelp implements TypingFilterer.
 func (r *rows) FilterHelp(*Env) string {
-	return "name = 'x', depth >= 3 and notes is null; or words, in the loaded rows"
+	return "name = 'x' and depth >= 3, of the table; words, of the loaded rows"
 }
 
 // SetFilter implements Filterer. A text that reads as a condition is asked of
@@ -151,7 +160,7 @@ func (r *rows) SetFilter(e *Env, text string) Effect {
 		return r.question(e, q)
 	}
 	out := r.words(e, text)
-	if q := r.asked(); text == "" && (q.where != "" || r.next != nil) {
+	if q := r.asked(); q.where != "" {
 		q.where = ""
 		return r.question(e, q)
 	}
