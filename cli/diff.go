@@ -149,6 +149,8 @@ func movedText(x engine.DiffCount) string {
 		return "dropped at v" + decimal(x.From)
 	case x.Physical:
 		return fmt.Sprintf("v%d → v%d, only its files differ", x.From, x.To)
+	case x.From == x.To: // of another branch, or of another table of that name
+		return fmt.Sprintf("v%d → another v%d", x.From, x.To)
 	}
 	return fmt.Sprintf("v%d → v%d", x.From, x.To)
 }
