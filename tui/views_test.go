@@ -32,6 +32,9 @@ var places = []struct {
 	{"rows", "node:Port/rows", nil},
 	{"finding", "overview", []string{"g", "enter"}},
 	{"help", "tables", []string{"?"}},
+	{"drawer", "commits", []string{"m"}},
+	{"operations", "operations", nil},
+	{"ledger", "operations", []string{"l"}},
 }
 
 var errDamaged = &engine.DamagedError{Object: "__manifest/_versions/18446744073709551478.manifest", Size: 12, Readable: 136, Hint: "omnideck verify says what else is damaged", Err: errors.New("shorter than a manifest can be")}

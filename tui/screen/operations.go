@@ -1,12 +1,11 @@
 package screen
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
 	"time"
-
-	"context"
 
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
@@ -280,7 +279,11 @@ func RecordDoc(e *Env, d *part.Doc, r *Record, w int) {
 		d.Fact("budget", "at most "+part.Count(budget))
 	}
 	if was, ok := e.Before(r); ok {
-		d.Fact("before", part.Plural(was.Requests, "request", "requests")+", "+part.When(was.At)+" ("+shift(was.Requests, v.Requests())+")")
+		text := part.Plural(was.Requests, "request", "requests") + ", " + part.When(was.At)
+		if !r.Running() && r.Err == nil {
+			text += " (" + shift(was.Requests, v.Requests()) + ")"
+		}
+		d.Fact("before", text)
 	}
 	d.Fact("bytes", part.Bytes(v.BytesRead)+" in, "+part.Bytes(v.BytesWritten)+" out")
 	if v.Put+v.Delete > 0 {

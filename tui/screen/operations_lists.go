@@ -82,7 +82,7 @@ func (o *Operations) sessionTable(e *Env, l listing) part.Table {
 			{Title: "in", Right: true, Drop: 8}, {Title: "out", Right: true, Drop: 10},
 			{Title: "hops", Right: true, Drop: 7}, {Title: "took", Right: true, Drop: 6},
 			{Title: "retries", Right: true, Drop: 9},
-			{Title: "outcome", Min: 9, Max: 40},
+			{Title: "outcome", Min: 12, Max: 40},
 		},
 		N: o.session.lens.len(l.n), Heading: true,
 		Row: func(p int) []part.Span {
@@ -98,8 +98,8 @@ func (o *Operations) sessionTable(e *Env, l listing) part.Table {
 			}
 			return []part.Span{
 				part.S(part.Clean(name, g)), part.R(theme.Muted, part.Ago(e.Now, r.Began)), part.R(theme.Accent, part.Clean(r.Where(), g)),
-				part.R(overRole(e, r), part.Count(v.Get)), part.R(writeRole(v.Put), part.Count(v.Put)), part.S(part.Count(v.List)), part.S(part.Count(v.Head)),
-				part.R(writeRole(v.Delete), part.Count(v.Delete)),
+				part.R(overRole(e, r), part.Count(v.Get)), written(g, v.Put), part.S(part.Count(v.List)), part.S(part.Count(v.Head)),
+				written(g, v.Delete),
 				part.S(part.Bytes(v.BytesRead)), part.S(part.Bytes(v.BytesWritten)), part.S(hops), part.S(took),
 				part.S(some(v.Retries)), outcomeSpan(e, r),
 			}
@@ -114,11 +114,12 @@ func overRole(e *Env, r *Record) theme.Role {
 	return theme.Text
 }
 
-func writeRole(n int64) theme.Role {
+// written is a count of requests that change the store: none is right.
+func written(g theme.Glyphs, n int64) part.Span {
 	if n > 0 {
-		return theme.Write
+		return part.R(theme.Write, g.Bad+" "+part.Count(n))
 	}
-	return theme.Muted
+	return part.R(theme.Muted, "0")
 }
 
 func outcomeSpan(e *Env, r *Record) part.Span {
