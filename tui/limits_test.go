@@ -114,6 +114,7 @@ func keyNames() []string {
 // TestRandomKeys walks through the program with keys, answers, failures and
 // sizes in any order: every frame is whole, and nothing panics.
 func TestRandomKeys(t *testing.T) {
+	t.Chdir(t.TempDir()) // some of them export
 	names := keyNames()
 	for seed := range uint64(4) {
 		synctest.Test(t, func(t *testing.T) {
