@@ -95,12 +95,34 @@ func (r *rowReader) runSorted(ctx context.Context, offset uint64, limit int, vis
 	if limit > 0 {
 		addrs = addrs[:min(limit, len(addrs))]
 	}
-	for part := range slices.Chunk(addrs, takeRows) {
+	for part := range slices.Chunk(addrs, r.scattered()) {
 		if err := r.take(ctx, part, visit); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Bounds of the rows that are taken together once they are in order. They lie
+// anywhere in the table, so that a take of few reads about as much as one of
+// many.
+const (
+	maxScattered   = 1 << 17
+	scatteredBytes = 64 << 20 // as stored
+)
+
+// scattered is the number of rows to take together.
+func (r *rowReader) scattered() int {
+	var bytes, rows uint64
+	for i := range r.snap.Fragments() {
+		f := &r.snap.Fragments()[i]
+		rows += f.PhysicalRows
+		for k := range f.Files {
+			bytes += f.Files[k].Size
+		}
+	}
+	each := bytes/max(rows, 1) + 1
+	return int(min(max(scatteredBytes/each, takeRows), maxScattered))
 }
 
 // sorted are the addresses of all rows that meet the filter, in order. They must
