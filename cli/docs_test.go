@@ -17,11 +17,12 @@ const docsNow = "2026-11-29T16:00:00Z"
 var docsPictures = []struct{ name, args string }{
 	{"overview", "--screen overview --size 110x30"},
 	{"commits", "--screen commits --size 110x32 --keys 'j'"},
-	{"fragments", "--screen node:Port/fragments --size 110x26"},
-	{"versions", "--screen node:Port/versions --size 110x26 --keys 'j'"},
+	{"fragments", "--screen node:Port/fragments --size 110x30"},
+	{"versions", "--screen node:Port/versions --size 110x30 --keys 'j'"},
 	{"entity", "--screen node:Port/rows/NLRTM --size 110x30"},
-	{"compare", "--screen diff/archive..main --size 110x30"},
-	{"meter", "--screen branches --size 110x28 --keys 'm'"},
+	{"compare", "--screen diff/archive..main --size 110x30 --keys 'pgdown k k k k'"},
+	{"meter", "--screen branches --size 110x30 --keys 'm'"},
+	{"operations", "--screen overview --size 110x30 --keys '2 3 4 5 0'"},
 }
 
 // pictureMax keeps the pictures small enough for a page.

@@ -59,8 +59,11 @@ var snapPlaces = []struct {
 // sameEveryTime snaps every place at every size, again and again.
 func sameEveryTime(t *testing.T, uri string, runs int, open func(context.Context, string) (workspace.Workspace, error)) {
 	t.Helper()
-	for _, p := range snapPlaces {
-		for _, size := range sizes {
+	for i, p := range snapPlaces {
+		for j, size := range sizes {
+			if runs == 2 && j != i%len(sizes) { // a slow store: one size each
+				continue
+			}
 			first := ""
 			for run := range runs {
 				shot, err := Snap(t.Context(), SnapOptions{
