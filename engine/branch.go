@@ -14,7 +14,7 @@ import (
 func (g *Graph) BranchNames(ctx context.Context) ([]string, error) {
 	return do(ctx, g, "branch names", func(ctx context.Context, o *operation) ([]string, error) {
 		var listing *branches.Listing
-		err := together(
+		err := o.together(
 			func() error { return o.requireGraph(ctx) },
 			func() (err error) { listing, err = branches.Names(ctx, o.store); return err },
 		)

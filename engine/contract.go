@@ -30,7 +30,7 @@ func (o *operation) contract(ctx context.Context) (c *schema.Contract, pending b
 		folder *recoveryFolder
 		view   *manifest.View
 	)
-	err = together(
+	err = o.together(
 		func() error { o.schemaFiles(ctx, schema.Keys, files); return nil },
 		func() (err error) { root, err = o.listRoot(ctx); return err },
 		func() (err error) { folder, err = o.sidecars(ctx, maxSidecars); return err },

@@ -61,7 +61,7 @@ const (
 func (g *Graph) Diff(ctx context.Context, a, b At, opts DiffOptions) (*Diff, error) {
 	return do(ctx, g, "diff", func(ctx context.Context, o *operation) (*Diff, error) {
 		var before, after *manifest.View
-		err := together(
+		err := o.together(
 			func() (err error) { before, err = o.atView(ctx, a); return err },
 			func() (err error) { after, err = o.at(ctx, b); return err },
 		)

@@ -101,7 +101,7 @@ func (o *operation) diffManifests(ctx context.Context, d chainOf, out *VersionDi
 			return err
 		}
 	}
-	if err := together(open(out.A, &before), open(out.B, &after)); err != nil {
+	if err := o.together(open(out.A, &before), open(out.B, &after)); err != nil {
 		return err
 	}
 	return out.layouts(before, after)

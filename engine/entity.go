@@ -17,7 +17,7 @@ func (g *Graph) Entity(ctx context.Context, table, id string, at At) (*RowPage, 
 		var ir *schema.IR
 		var r *rowReader
 		var rows []Row
-		err := together(
+		err := o.together(
 			func() (err error) { ir, err = o.ir(ctx); return err },
 			func() (err error) {
 				if r, err = o.rowReader(ctx, table, at, RowsOptions{}); err != nil {

@@ -48,7 +48,7 @@ func (o *operation) holdings(ctx context.Context, d chainOf) (held holdings, unk
 		folder *recoveryFolder
 	)
 	held = holdings{}
-	err = together(
+	err = o.together(
 		func() (err error) { all, err = o.allViews(ctx); return err },
 		func() (err error) { forks, tags, err = o.datasetRefs(ctx, d.location); return err },
 		func() (err error) { folder, err = o.sidecars(ctx, 0); return err },
@@ -105,6 +105,9 @@ func readable(all []branchView, table string) (whole []branchView, unknown *Inco
 func (o *operation) ahead(ctx context.Context) func() {
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = o.allViews(ctx) }) // holdings asks again for the error
+	if o.opts.Concurrency == 1 {
+		wg.Wait()
+	}
 	return wg.Wait
 }
 

@@ -55,7 +55,7 @@ type survey struct {
 }
 
 func (s *survey) read(ctx context.Context, at At) error {
-	err := together(
+	err := s.together(
 		func() (err error) { s.root, err = s.listRoot(ctx); return err },
 		func() (err error) { s.folder, err = s.sidecars(ctx, maxSidecars); return err },
 		func() error { return s.readBranches(ctx) },
@@ -105,7 +105,7 @@ func (s *survey) readManifest(ctx context.Context, at At) error {
 		s.newest, s.headErr = s.openNewest(ctx)
 		s.view, s.viewErr = s.newest, s.headErr
 	} else {
-		_ = together(
+		_ = s.together(
 			func() error { s.newest, s.headErr = s.openNewest(ctx); return nil },
 			func() error { s.view, s.viewErr = s.atView(ctx, at); return nil },
 		)

@@ -25,7 +25,7 @@ func (g *Graph) Neighbors(ctx context.Context, typ, id string, at At, opts Neigh
 	return do(ctx, g, "neighbors", func(ctx context.Context, o *operation) (*Neighbors, error) {
 		var ir *schema.IR
 		var view *manifest.View
-		err := together(
+		err := o.together(
 			func() (err error) { ir, err = o.ir(ctx); return err },
 			func() (err error) { view, err = o.at(ctx, at); return err },
 		)
@@ -49,7 +49,7 @@ func (g *Graph) Neighbors(ctx context.Context, typ, id string, at At, opts Neigh
 		}
 		var there bool
 		var out *Neighbors
-		err = together(
+		err = o.together(
 			func() (err error) { there, err = o.contains(ctx, node, id); return err },
 			func() (err error) { out, err = w.run(ctx, start, max(opts.Depth, 1)); return err },
 		)

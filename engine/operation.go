@@ -81,6 +81,25 @@ func (g *Graph) each(n int, f func(i int) error) error {
 	return eg.Wait()
 }
 
+// together is the function of that name, one part after the other when one
+// request may be in flight: then what is asked of the store does not depend on
+// which part comes first.
+func (g *Graph) together(parts ...func() error) error {
+	if g.opts.Concurrency > 1 {
+		return together(parts...)
+	}
+	errs := make([]error, 0, len(parts))
+	for _, p := range parts {
+		errs = append(errs, p())
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // together runs parts side by side and returns the first error in their order
 // after all have ended.
 func together(parts ...func() error) error {

@@ -217,7 +217,7 @@ func settle(list []pendingSidecar, view *manifest.View) {
 func (g *Graph) Pending(ctx context.Context) ([]Pending, error) {
 	return do(ctx, g, "pending", func(ctx context.Context, o *operation) ([]Pending, error) {
 		var folder *recoveryFolder
-		err := together(
+		err := o.together(
 			func() error { return o.requireGraph(ctx) },
 			func() (err error) { folder, err = o.sidecars(ctx, 0); return err },
 		)

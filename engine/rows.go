@@ -30,7 +30,7 @@ func (g *Graph) Rows(ctx context.Context, table string, at At, opts RowsOptions)
 	return do(ctx, g, "rows", func(ctx context.Context, o *operation) (*RowPage, error) {
 		var ir *schema.IR
 		var r *rowReader
-		err := together(
+		err := o.together(
 			func() (err error) { ir, err = o.ir(ctx); return err },
 			func() (err error) { r, err = o.rowReader(ctx, table, at, opts); return err },
 		)

@@ -90,7 +90,7 @@ func (o *operation) findChain(ctx context.Context, table, branch string) (chainO
 
 // chainAndHolders lists the versions and, when asked, what holds them.
 func (o *operation) chainAndHolders(ctx context.Context, d chainOf, holders bool) (chain *lance.Chain, held holdings, unknown *IncompleteError, err error) {
-	err = together(
+	err = o.together(
 		func() (err error) {
 			chain, err = lance.Versions(ctx, o.store, d.location, lance.ListOptions{Branch: d.owner})
 			return err
