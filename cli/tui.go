@@ -76,7 +76,7 @@ func (c *call) keyMap() (*action.Map, error) {
 	}
 	m, err := action.Read(text)
 	if err != nil {
-		return nil, usagef("in %s:\n%v", path, err)
+		return nil, errors.Join(usagef("the key map %s cannot be used:", path), err)
 	}
 	return m, nil
 }
