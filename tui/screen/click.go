@@ -67,21 +67,42 @@ func (s *Table) Click(e *Env, x, y int) bool {
 	for i, t := range s.tabs {
 		labels[i] = t.label()
 	}
-	line := []rune(ansi.Strip(part.Tabs(e.Theme, labels, s.active, tabsWidth)))
+	i, ok := tabAt(e, labels, s.active, x)
+	if ok {
+		s.active = i
+	}
+	return ok
+}
+
+// tabAt is the tab at a cell of the line of tabs.
+func tabAt(e *Env, labels []string, active, x int) (int, bool) {
+	line := []rune(ansi.Strip(part.Tabs(e.Theme, labels, active, tabsWidth)))
 	from := 0
 	for i, l := range labels {
 		at := strings.Index(string(line[from:]), l)
 		if at < 0 {
-			return false
+			return 0, false
 		}
 		begin := from + len([]rune(string(line[from:])[:at]))
 		from = begin + len([]rune(l))
 		if x >= begin && x < from {
-			s.active = i
-			return true
+			return i, true
 		}
 	}
-	return false
+	return 0, false
+}
+
+// Click implements Clicker: a side, or what is below the sides.
+func (s *Entity) Click(e *Env, x, y int) bool {
+	if y > 0 {
+		return s.side != sideFields && s.split.Click(e, x, y-1)
+	}
+	labels, active := s.labels()
+	i, ok := tabAt(e, labels, active, x)
+	if ok {
+		s.show(e, s.sides()[i])
+	}
+	return ok
 }
 
 const tabsWidth = 400 // cells in which all tabs have room

@@ -3,6 +3,7 @@ package screen
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
@@ -300,17 +301,16 @@ func (s *Entity) moveIn(id action.ID, n int) {
 // turn goes to the next side, or to the one before.
 func (s *Entity) turn(e *Env, next bool) {
 	sides := s.sides()
-	at := 0
-	for i, side := range sides {
-		if side == s.side {
-			at = i
-		}
-	}
 	step := 1
 	if !next {
 		step = len(sides) - 1
 	}
-	s.side, s.onRight, s.scroll = sides[(at+step)%len(sides)], false, 0
+	s.show(e, sides[(max(0, slices.Index(sides, s.side))+step)%len(sides)])
+}
+
+// show looks at a side.
+func (s *Entity) show(e *Env, side int) {
+	s.side, s.onRight, s.scroll = side, false, 0
 	s.relink(e)
 }
 

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
@@ -12,16 +13,7 @@ import (
 // Render implements Screen.
 func (s *Entity) Render(e *Env, a Area) []string {
 	s.relink(e)
-	labels := []string{"all", "out", "in", "fields"}
-	if isEdge(s.table) {
-		labels = []string{"ends", "fields"}
-	}
-	active := 0
-	for i, side := range s.sides() {
-		if side == s.side {
-			active = i
-		}
-	}
+	labels, active := s.labels()
 	out := []string{part.Tabs(e.Theme, labels, active, a.W)}
 	a.H = max(0, a.H-1)
 	if s.side == sideFields {
@@ -37,6 +29,15 @@ func (s *Entity) Render(e *Env, a Area) []string {
 	list := func(w, h int, focused bool) []string { return s.renderList(e, w, h, focused) }
 	detail := func(w int) *part.Doc { return s.detail(e, w) }
 	return part.Fit(append(out, s.render(e, a, s.key(s.list.Sel), list, detail)...), a.W, a.H+1)
+}
+
+// labels are the names of the sides, and which is looked at.
+func (s *Entity) labels() (labels []string, active int) {
+	labels = []string{"all", "out", "in", "fields"}
+	if isEdge(s.table) {
+		labels = []string{"ends", "fields"}
+	}
+	return labels, max(0, slices.Index(s.sides(), s.side))
 }
 
 func (s *Entity) renderFields(e *Env, a Area) []string {
