@@ -54,7 +54,7 @@ func (b *Branches) Start(e *Env) []Request {
 func (b *Branches) Reload(e *Env) []Request { return []Request{e.Data.AskBranches(e)} }
 
 // Panes implements Screen.
-func (b *Branches) Panes(e *Env) []Pane { return []Pane{&e.Data.Branches} }
+func (b *Branches) Panes(e *Env) []Pane { return b.with(&e.Data.Branches) }
 
 // tree is what is listed, made once for each answer.
 func (b *Branches) tree(e *Env) *branchRows {

@@ -92,6 +92,23 @@ func (b *browse) flip(e *Env) {
 	b.onRight = !b.onRight && ok
 }
 
+// with adds the pane of an order that is being made, which can be cancelled.
+func (b *browse) with(panes ...Pane) []Pane {
+	if b.lens.work.busy {
+		panes = append(panes, &b.lens.work)
+	}
+	return panes
+}
+
+// Click implements Clicker.
+func (b *browse) Click(e *Env, x, y int) bool {
+	if !b.split.Click(e, x, y) {
+		return false
+	}
+	b.anchor = ""
+	return true
+}
+
 // need asks for what the lens lacks.
 func (b *browse) need(e *Env) []Request {
 	l := b.of(e)

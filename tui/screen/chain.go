@@ -73,7 +73,7 @@ func (c *chain) askRead(e *Env) Request {
 	})
 }
 
-func (c *chain) panes() []Pane { return []Pane{&c.all, &c.read} }
+func (c *chain) panes() []Pane { return c.with(&c.all, &c.read) }
 
 // unread is the number of versions whose manifest was not read.
 func (c *chain) unread() int {

@@ -61,12 +61,7 @@ func (c *Commits) Reload(e *Env) []Request {
 }
 
 // Panes implements Screen.
-func (c *Commits) Panes(e *Env) []Pane {
-	if c.lens.work.busy {
-		return []Pane{&e.Data.History, &c.lens.work}
-	}
-	return []Pane{&e.Data.History}
-}
+func (c *Commits) Panes(e *Env) []Pane { return c.with(&e.Data.History) }
 
 // base is the row of the i-th item: all commits, or those of the line.
 func (c *Commits) base(e *Env, h *History) (n int, row func(i int) int, of any) {

@@ -47,7 +47,7 @@ func askLayout(e *Env, data *Load[*engine.Fragments], table string) Request {
 	})
 }
 
-func (f *fragments) panes() []Pane { return []Pane{f.data} }
+func (f *fragments) panes() []Pane { return f.with(f.data) }
 
 func (f *fragments) context(e *Env) action.Context {
 	out := f.browse.context(e)

@@ -318,3 +318,100 @@ func TestCommandsAreSpelledForAShell(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// TestACancelledFilterIsSaidAndAskedAgain: a long list that is being arranged
+// can be cancelled; nothing is shown as if it matched, and coming back looks
+// again.
+func TestACancelledFilterIsSaidAndAskedAgain(t *testing.T) {
+	ws := fake.Harbor()
+	ws.Log = longHistory(inUpdate + 1)
+	st := onStage(t, ws, NewCommits())
+	st.answer([]Request{st.e.Data.AskHistory(st.e, 0)})
+	c := st.s.(*Commits)
+	asked := c.SetFilter(st.e, "actor:nobody").Ask
+	if got := st.draw(120, 34); len(asked) != 1 || !strings.Contains(got, "looking for /actor:nobody") || !strings.Contains(got, "loading") {
+		t.Errorf("while it is looked for:\n%s", got)
+	}
+	for _, p := range c.Panes(st.e) {
+		p.Abandon()
+	}
+	if v, err := asked[0].Run(t.Context(), nil); asked[0].Pane.Settle(asked[0].Target, asked[0].Gen, v, err, st.e.Now) {
+		t.Error("the answer was taken after the question was given up")
+	}
+	st.answer(c.Start(st.e))
+	if got := st.draw(120, 34); !strings.Contains(got, "0 of 5001 match") || !strings.Contains(got, "nothing matches") {
+		t.Errorf("after coming back:\n%s", got)
+	}
+	st.answer([]Request{st.e.Data.AskHistory(st.e, 0)})
+	if got := st.draw(120, 34); !strings.Contains(got, "0 of 5001 match") {
+		t.Errorf("after a reload:\n%s", got)
+	}
+}
+
+// TestSelectionOutlivesAReload: the selected commit stays selected when newer
+// ones come, in the whole list and in a narrowed one.
+func TestSelectionOutlivesAReload(t *testing.T) {
+	for _, filter := range []string{"", "node:Port"} {
+		ws := fake.Harbor()
+		newer := ws.Log
+		ws.Log = newer[5:]
+		st := onStage(t, ws, NewCommits()).filter(filter).press(action.Down, action.Down)
+		_, was, _ := st.s.(*Commits).entry(st.e)
+		ws.Log = newer
+		st.answer(st.s.Reload(st.e))
+		if _, now, _ := st.s.(*Commits).entry(st.e); now == nil || now.ID != was.ID {
+			t.Errorf("/%s: %v is selected, %s was", filter, now, was.ID)
+		}
+	}
+}
+
+// TestATabThatIsLeftAsksAgain: what only the tab before was waiting for is
+// given up; what both wait for is not.
+func TestATabThatIsLeftAsksAgain(t *testing.T) {
+	st := onStage(t, fake.Harbor(), NewTables())
+	s := NewTable("node:Port").Show("versions")
+	st.s = s
+	s.Start(st.e)
+	versions := s.Panes(st.e)
+	st.press(action.NextTab)
+	for _, p := range versions {
+		if p.Busy() {
+			t.Errorf("%s is still waited for", p.Name())
+		}
+	}
+	st.press(action.PrevTab)
+	if got := st.draw(120, 34); !strings.Contains(got, "held by") {
+		t.Errorf("the versions did not come when they were come back to:\n%s", got)
+	}
+	other := NewTable("node:Port").Show("versions")
+	st.filter("operation:Append").press(action.Down)
+	kept := s.Keep()
+	other.Restore(kept)
+	if other.Filter() != "operation:Append" {
+		t.Errorf("%s gives the filter %q back", kept, other.Filter())
+	}
+}
+
+// TestEvidenceLeadsToTheObject: one object is opened, of several one is chosen,
+// and a folder or a table is none.
+func TestEvidenceLeadsToTheObject(t *testing.T) {
+	keys := func(keys ...string) engine.Finding {
+		f := engine.Finding{ID: "G1", Title: "x"}
+		for _, k := range keys {
+			f.Evidence = append(f.Evidence, engine.Evidence{Key: k})
+		}
+		return f
+	}
+	e := env(t)
+	one := NewFinding(keys("__recovery/a.json", "node:Port", "__manifest/_versions/", "__manifest"))
+	if eff := one.Do(e, action.Raw); eff.Push == nil || eff.Push.(*Object).key != "__recovery/a.json" {
+		t.Errorf("one object: %+v", eff)
+	}
+	two := NewFinding(keys("a/1.manifest", "b/2.manifest", "a/1.manifest")).Do(e, action.Raw)
+	if two.Menu == nil || len(two.Menu.Items) != 2 || two.Menu.Choose(e, 1).Push.(*Object).key != "b/2.manifest" {
+		t.Errorf("two objects: %+v", two)
+	}
+	if n := NewFinding(keys("node:Port")).Context(e).Items; n != 0 {
+		t.Errorf("a table is taken for %d objects", n)
+	}
+}

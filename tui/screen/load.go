@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
 	"github.com/omnideck/omnideck/tui/workspace"
@@ -197,7 +198,7 @@ func absent(e *Env, p Pane, w, room int) []string {
 	case p.Problem() != nil:
 		return problem(e, p, w, room)
 	case p.Loaded().IsZero():
-		return []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, "not read; r reads it"))}
+		return []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, "not read; "+press(e, action.Reload)+" reads it"))}
 	}
 	return nil
 }
@@ -213,11 +214,12 @@ func problem(e *Env, p Pane, w, room int) []string {
 	for _, l := range strings.Split(p.Problem().Error(), "\n") {
 		text = append(text, part.Wrap(part.Clean(l, t.Glyph), max(10, w-5))...)
 	}
-	hint := "r reads it again"
+	again := press(e, action.Reload) + " reads it again"
+	hint := again
 	fits := max(problemLines, room-1) // below them stands the hint
 	if n := len(text) - fits; n > 0 && (n > 1 || fits > problemLines) {
 		text = text[:fits]
-		hint = part.Plural(n, "line", "lines") + " more, tab shows them on the overview; " + hint
+		hint = part.Plural(n, "line", "lines") + " more, " + press(e, action.Flip) + " shows them on the overview; " + hint
 	}
 	var out []string
 	for i, l := range text {
@@ -232,7 +234,7 @@ func problem(e *Env, p Pane, w, room int) []string {
 	} else if !p.Loaded().IsZero() {
 		hint += "; below is what was read " + part.Ago(e.Now, p.Loaded()) + " ago"
 		if part.Ago(e.Now, p.Loaded()) == "now" {
-			hint = "r reads it again; below is what was read just before"
+			hint = again + "; below is what was read just before"
 		}
 	}
 	return append(out, part.Line(t, w, part.S("    "), part.R(theme.Muted, hint)))

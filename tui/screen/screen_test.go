@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/theme"
 	"github.com/omnideck/omnideck/tui/workspace"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
@@ -20,7 +21,7 @@ func env(t *testing.T) *Env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Env{Theme: th, Now: time.Unix(1000, 0), URI: "mem://g", Address: "mem://g", Data: NewSession()}
+	return &Env{Theme: th, Now: time.Unix(1000, 0), URI: "mem://g", Address: "mem://g", Keys: action.Default(), Data: NewSession()}
 }
 
 // TestTreeHoldsEveryBranchOnce: whatever parents are recorded, no branch is

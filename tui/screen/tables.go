@@ -124,7 +124,7 @@ func (s *Tables) Panes(e *Env) []Pane {
 			out = append(out, l)
 		}
 	}
-	return out
+	return s.with(out...)
 }
 
 // manifestTable is the name by which the graph's own table is asked for.

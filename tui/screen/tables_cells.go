@@ -16,7 +16,7 @@ func (s *Tables) table(e *Env, snap *engine.Snapshot, n int) part.Table {
 		Columns: []part.Column{
 			{Title: "table", Min: 24},
 			{Title: "rows", Right: true},
-			{Title: "", Min: 4, Max: 12, Drop: 9},
+			{Title: "", Max: 12, Drop: 9},
 			{Title: "version", Right: true, Drop: 2},
 			{Title: "owner", Min: 6, Max: 20, Drop: 1},
 		},
