@@ -31,8 +31,11 @@ func (m *model) openCommand(text string) tea.Cmd {
 	}
 	c.complete(m)
 	m.show(c)
-	return nil
+	return m.names()
 }
+
+// loaded completes with what came meanwhile.
+func (c *command) loaded(m *model) { c.complete(m) }
 
 func (c *command) paste(m *model, text string) tea.Cmd {
 	c.field.Insert(text)

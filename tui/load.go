@@ -182,6 +182,11 @@ func (m *model) takeLoaded(msg loadedMsg) tea.Cmd {
 	m.env.Data.Note(msg.data)
 	m.dirty = true
 	m.sample()
+	for _, o := range m.overlays {
+		if l, ok := o.(interface{ loaded(*model) }); ok {
+			l.loaded(m)
+		}
+	}
 	top := m.top()
 	if msg.visit != top.id {
 		return m.age()

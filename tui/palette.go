@@ -25,7 +25,7 @@ const (
 type palette struct {
 	field part.Field
 	fixed []offer // actions and things, in the order in which they stand unsearched
-	log   []engine.LogEntry
+	log   *screen.History // nil = not read
 	found []offer
 	list  part.List
 }
@@ -38,6 +38,22 @@ type offer struct {
 
 func (m *model) openPalette() tea.Cmd {
 	p := &palette{}
+	p.collect(m)
+	m.show(p)
+	return m.names()
+}
+
+// names asks for the branches and types, by which things are called, when
+// nobody has asked for them yet. They are on the meter of the navigator.
+func (m *model) names() tea.Cmd {
+	if m.picking() || m.ws == nil {
+		return nil
+	}
+	return m.ask(m.nav, m.nav.screen.Start(&m.env))
+}
+
+func (p *palette) collect(m *model) {
+	p.fixed = nil
 	p.actions(m)
 	// What cannot be done now stands behind what can.
 	slices.SortStableFunc(p.fixed, func(a, b offer) int { return cmp.Compare(min(1, len(a.Why)), min(1, len(b.Why))) })
@@ -45,8 +61,14 @@ func (m *model) openPalette() tea.Cmd {
 		p.things(m)
 	}
 	p.search(m)
-	m.show(p)
-	return nil
+}
+
+// loaded takes up what came while the palette is open; the selection stays.
+func (p *palette) loaded(m *model) {
+	sel := p.list
+	p.collect(m)
+	p.list = sel
+	p.list.Move(0, len(p.found))
 }
 
 func (p *palette) actions(m *model) {
@@ -92,9 +114,7 @@ func (p *palette) things(m *model) {
 			}})
 		}
 	}
-	if h, ok := m.env.Data.History.Get(); ok {
-		p.log = h.Newest(paletteCommits)
-	}
+	p.log, _ = m.env.Data.History.Get()
 }
 
 func (p *palette) table(ds engine.Dataset, name string) {
@@ -158,7 +178,7 @@ func (p *palette) more(text string, detail func(int) string) {
 // commits adds those whose id ends with the text, then those that hold it.
 func (p *palette) commits(m *model, text string) {
 	want := strings.ToUpper(strings.TrimLeft(text, "….~"))
-	if len(want) < 2 || len(want) > 26 || strings.ContainsAny(want, " :") {
+	if p.log == nil || len(want) < 2 || len(want) > 26 || strings.ContainsAny(want, " :") {
 		return
 	}
 	var within []int
@@ -167,8 +187,8 @@ func (p *palette) commits(m *model, text string) {
 		p.found = append(p.found, p.commit(m, i, want))
 		n++
 	}
-	for i := range p.log {
-		switch id := p.log[i].ID; {
+	for i := range min(p.log.Len(), paletteCommits) {
+		switch id := p.log.ID(i); {
 		case n >= paletteShown/4:
 			return
 		case strings.HasSuffix(id, want):
@@ -184,7 +204,7 @@ func (p *palette) commits(m *model, text string) {
 
 func (p *palette) commit(m *model, i int, want string) offer {
 	g := m.env.Theme.Glyph
-	c := &p.log[i]
+	c := p.log.Entry(i)
 	text := part.Clean(c.ID, g)
 	var at []int
 	if from := strings.LastIndex(text, want); from >= 0 {

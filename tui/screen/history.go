@@ -42,14 +42,8 @@ func (h *History) Len() int { return len(h.log.rows) }
 // Entry is a commit, by its row.
 func (h *History) Entry(i int) engine.LogEntry { return h.log.entry(i) }
 
-// Newest are the first n commits.
-func (h *History) Newest(n int) []engine.LogEntry {
-	out := make([]engine.LogEntry, 0, min(n, h.Len()))
-	for i := range min(n, h.Len()) {
-		out = append(out, h.Entry(i))
-	}
-	return out
-}
+// ID is the id of the commit at a place.
+func (h *History) ID(i int) string { return h.log.id(i) }
 
 // Truncated says that older commits may exist that were not asked for.
 func (h *History) Truncated() bool { return h.Limit > 0 && h.Len() >= h.Limit }
