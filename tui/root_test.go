@@ -660,6 +660,7 @@ func TestStrippedAddresses(t *testing.T) {
 // TestPasteOfAMegabyte: whatever stands on top, a paste is taken in no time
 // and breaks no frame, at sizes that leave room for nothing too.
 func TestPasteOfAMegabyte(t *testing.T) {
+	t.Chdir(t.TempDir()) // keys may export
 	big := strings.Repeat("all of it \x1b[31m日本 ", 1<<16)
 	for _, open := range [][]string{nil, {"/"}, {":"}, {"p"}, {"?"}, {"U"}, {"i"}, {"o"}, {"y"}, {"e"}} {
 		on(t, Options{Screen: "commits"}, func(b *bench, _ *fake.Workspace) {
@@ -713,6 +714,7 @@ func TestPaletteOpensAtOnce(t *testing.T) {
 }
 
 func TestKeysWhileOpening(t *testing.T) {
+	t.Chdir(t.TempDir()) // keys may export
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil, Options{URI: "s3://acme/harbor.omni"}, 80, 24)
 		for _, k := range keyNames() {
