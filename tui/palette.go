@@ -24,7 +24,7 @@ const (
 // palette searches everything that can be done or gone to.
 type palette struct {
 	field part.Field
-	fixed []offer // actions and things, in the order in which they stand unsearched
+	fixed []offer         // actions and things, in the order in which they stand unsearched
 	log   *screen.History // nil = not read
 	found []offer
 	list  part.List
