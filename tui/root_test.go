@@ -523,8 +523,13 @@ func TestMouseSelects(t *testing.T) {
 			b.draw()
 		}
 		b.keys("4", "enter")
-		b.draw()
-		b.send(tea.MouseClickMsg{X: strings.Index(text(b.draw())[0:], "x"), Y: 3, Button: tea.MouseLeft})
+		tabs := strings.Split(text(b.draw()), "\n")[3]
+		x := len([]rune(tabs[:strings.Index(tabs, "indexes")]))
+		b.send(tea.MouseClickMsg{X: x + 1, Y: 3, Button: tea.MouseLeft})
+		b.drain()
+		if !strings.HasSuffix(b.place(), "/indexes") {
+			t.Errorf("a click on a tab leads to %s", b.place())
+		}
 	})
 }
 

@@ -241,7 +241,7 @@ func holdsVerb(m *model, _ *command, v action.Verb, args []string) (tea.Cmd, err
 		}
 	}
 	if s, ok := m.top().screen.(interface{ Select(key string) }); ok {
-		s.Select(strconv.FormatUint(n, 10))
+		s.Select(part.Count(n))
 	}
 	return cmd, nil
 }

@@ -57,6 +57,13 @@ func pointerLine(lines []string, t *theme.Theme) int {
 	return -1
 }
 
+// Select selects the item with a key in the tab that is shown.
+func (s *Table) Select(key string) {
+	if x, ok := s.tabs[s.active].(interface{ Select(string) }); ok {
+		x.Select(key)
+	}
+}
+
 // Click implements Clicker: a tab, or what is below the tabs.
 func (s *Table) Click(e *Env, x, y int) bool {
 	if y > 0 {
