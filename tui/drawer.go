@@ -44,6 +44,7 @@ type counters struct {
 	detail cost.Trace
 	p95    time.Duration
 	drawn  drawn
+	known  knownTerms
 }
 
 // docked says that the window is so large that the drawer takes no room from

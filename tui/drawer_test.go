@@ -200,6 +200,9 @@ func TestGauges(t *testing.T) {
 			b.keys(key)
 			shows(t, b, "frag 138 !")
 		}
+		b.keys("3", "j", "t")
+		shows(t, b, "frag 138 !", "main at v136 ")
+		b.keys("t", "5")
 		b.w = 200
 		shows(t, b, "138 fragments, about 284 reads a write (predicted) !", "versions, 1 LIST page")
 		b.stop()

@@ -56,13 +56,24 @@ func chainShown(e *screen.Env) *engine.Versions {
 	return nil
 }
 
+// knownTerms are the gauges as they were known last: they stay in sight while
+// one travels, until more is known.
+type knownTerms struct {
+	uri, branch         string
+	fragments, versions part.Growth
+}
+
 // gauges are the two terms as chips for the header.
 func (m *model) gauges() []part.Watched {
 	if m.picking() {
 		return nil
 	}
 	f, v, asked := terms(&m.env)
-	if !asked {
+	if k := &m.known; asked {
+		*k = knownTerms{m.env.URI, m.env.Branch(), f, v}
+	} else if k.uri == m.env.URI && k.branch == m.env.Branch() {
+		f, v = k.fragments, k.versions // of the moment that was looked at before
+	} else {
 		return nil
 	}
 	chip := func(x part.Growth, long string) part.Watched {

@@ -122,6 +122,9 @@ func (m *model) header(w int) string {
 		if hd.Head == "" {
 			hd.Head = m.env.At.Commit
 		}
+		if hd.At == 0 {
+			hd.At = m.env.At.Version
+		}
 		if at, ok := ulidTime(hd.Head); ok {
 			hd.Travel = part.Ago(m.env.Now, at)
 		}

@@ -257,7 +257,6 @@ func NewSession() *Session {
 func (s *Session) Retarget() {
 	s.Info.reset()
 	s.Snapshot.reset()
-	s.Chain = nil
 }
 
 // AskInfo asks for the overview of the graph.
