@@ -67,3 +67,4 @@ GOLDEN := ./engine ./tui ./tui/action
 goldens: ## rewrite all golden files; look at the diff before you commit it
 	$(GO) test $(GOLDEN) -update
 	UPDATE_SCRIPTS=1 $(GO) test ./cli -run TestScripts
+	$(GO) test ./cli -run Docs -update

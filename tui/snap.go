@@ -94,7 +94,7 @@ func Snap(ctx context.Context, o SnapOptions) (*Shot, error) {
 	}
 	o.Options.Open = func(context.Context, string) (workspace.Workspace, error) { return ws, nil }
 	// What outlives the program is none of a picture's business.
-	o.Opened = nil
+	o.Opened, o.LoadState, o.SaveState, o.SaveCopy = nil, nil, nil, nil
 	m := newModel(ctx, o.Options, th)
 	m.still, m.w, m.h = true, o.Width, o.Height
 	m.env.At, m.env.Masked = at, true
