@@ -63,7 +63,7 @@ func (c *comparer) openPair(ctx context.Context, p tablePair) (*tableDiff, error
 			return nil
 		}
 	}
-	if err := together(open(p.a, &d.a), open(p.b, &d.b)); err != nil {
+	if err := c.together(open(p.a, &d.a), open(p.b, &d.b)); err != nil {
 		return nil, err
 	}
 	name := ""
@@ -111,7 +111,7 @@ func (c *comparer) run(ctx context.Context, d *tableDiff) error {
 		for _, s := range []*diffSide{d.a, d.b} {
 			s.part, s.parts = part, parts
 		}
-		if err := d.together(ctx); err != nil {
+		if err := d.meet(ctx); err != nil {
 			return err
 		}
 	}
@@ -150,9 +150,9 @@ func (d *tableDiff) apart(ctx context.Context) error {
 // changes is how many there are.
 func (d *tableDiff) changes() uint64 { return d.count.Inserted + d.count.Updated + d.count.Deleted }
 
-// together compares the rows of both sides by id: those of the side with fewer
+// meet compares the rows of both sides by id: those of the side with fewer
 // are held, while those of the other pass.
-func (d *tableDiff) together(ctx context.Context) error {
+func (d *tableDiff) meet(ctx context.Context) error {
 	small, large := d.a, d.b
 	if small.rows > large.rows {
 		small, large = large, small

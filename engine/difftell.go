@@ -83,7 +83,7 @@ func (d *tableDiff) tell(ctx context.Context, n int) ([]Change, error) {
 			after = append(after, c.after)
 		}
 	}
-	err := together(
+	err := d.together(
 		func() error { return d.a.fill(ctx, before) },
 		func() error { return d.b.fill(ctx, after) },
 	)
