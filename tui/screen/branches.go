@@ -234,10 +234,10 @@ func (b *Branches) table(e *Env, rows []treeRow, n int) part.Table {
 			{Title: "branch", Min: 18, Max: 60},
 			{Title: "head"},
 			{Title: "version", Right: true, Drop: 4},
-			{Title: "ahead", Right: true, Drop: 2},
+			{Title: "ahead", Right: true, Drop: 1},
 			{Title: "own tables", Right: true, Drop: 3},
-			{Title: "needed by", Min: 9, Drop: 1},
-			{Title: "state", Drop: 5},
+			{Title: "needed by", Min: 9, Drop: 2},
+			{Title: "state"},
 		},
 		N: n, Heading: true,
 		Row: func(p int) []part.Span {

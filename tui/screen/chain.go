@@ -3,6 +3,7 @@ package screen
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/omnideck/omnideck/engine"
@@ -393,8 +394,12 @@ func (c *chain) grid(e *Env, v *engine.Versions, rows []engine.Version, n int) p
 func (c *chain) marked(e *Env, version uint64) string {
 	if c.own() {
 		s := marked(e, ownAt(e, version))
-		if snap, ok := e.Data.Snapshot.Get(); ok && s == "" && e.At.Commit != "" && snap.GraphManifestVersion == version {
-			s = "shown"
+		at := e.At.Version // also of a commit
+		if snap, ok := e.Data.Snapshot.Get(); ok && at == 0 {
+			at = snap.GraphManifestVersion
+		}
+		if e.At.Commit != "" && at == version {
+			s = strings.TrimSuffix("shown, "+s, ", ")
 		}
 		return s
 	}

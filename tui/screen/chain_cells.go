@@ -186,10 +186,11 @@ func (c *chain) stateFacts(e *Env, d *part.Doc, v *engine.Versions, r *engine.Ve
 	case v.Published > 0 && r.Version > v.Published:
 		d.FactRole("state", theme.Warn, "newer than the published v"+part.Count(v.Published)+": drift")
 	}
-	switch c.marked(e, r.Version) {
-	case "shown":
+	word := c.marked(e, r.Version)
+	if strings.HasPrefix(word, "shown") {
 		d.FactRole("here", theme.Accent, "this is what all screens show now")
-	case "marked", "shown, marked":
+	}
+	if strings.HasSuffix(word, "marked") {
 		d.FactRole("here", theme.Accent, "marked, to be compared")
 	}
 	if r.Problem != "" {

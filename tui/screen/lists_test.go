@@ -415,3 +415,25 @@ func TestEvidenceLeadsToTheObject(t *testing.T) {
 		t.Errorf("a table is taken for %d objects", n)
 	}
 }
+
+// TestTheVersionThatIsLookedAtIsMarked: whether one travelled to a commit or to
+// a version, and when it is marked too.
+func TestTheVersionThatIsLookedAtIsMarked(t *testing.T) {
+	for want, at := range map[string]engine.At{"shown": {Commit: "01X", Version: 135}, "shown, marked": {Version: 135}} {
+		st := onStage(t, fake.Harbor(), NewVersions(manifestTable)).press(action.Down, action.Down)
+		st.e.At = at
+		if strings.Contains(want, "marked") {
+			st.e.Pinned = st.s.(Pinner).Pin(st.e)
+		}
+		c := st.s.(*Versions)
+		if got := c.marked(st.e, 135); got != want {
+			t.Errorf("%+v: v135 is %q, want %q", at, got, want)
+		}
+		if got := c.marked(st.e, 136); got != "" {
+			t.Errorf("%+v: v136 is %q", at, got)
+		}
+		if got := st.draw(171, 54); !strings.Contains(got, "what all screens show now") {
+			t.Errorf("the detail does not say so:\n%s", got)
+		}
+	}
+}
