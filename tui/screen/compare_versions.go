@@ -1,8 +1,10 @@
 package screen
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"slices"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
@@ -311,31 +313,30 @@ func layoutsDoc(e *Env, d *part.Doc, v *engine.VersionDiff) {
 func histograms(e *Env, d *part.Doc, a, b *engine.Fragments) {
 	g := e.Theme.Glyph
 	type bucket struct {
-		label         string
-		before, after int
+		engine.Bucket
+		n [2]int
 	}
 	var all []bucket
 	most := 1
-	for i := range max(len(a.Histogram), len(b.Histogram)) {
-		var x bucket
-		if i < len(a.Histogram) {
-			x.label, x.before = bucketLabel(a.Histogram[i]), a.Histogram[i].Count
+	for side, f := range []*engine.Fragments{a, b} {
+		for _, x := range f.Histogram {
+			if x.Count == 0 {
+				continue
+			}
+			i, ok := slices.BinarySearchFunc(all, x.From, func(b bucket, from uint64) int { return cmp.Compare(b.From, from) })
+			if !ok {
+				all = slices.Insert(all, i, bucket{Bucket: x})
+			}
+			all[i].n[side] += x.Count
+			most = max(most, all[i].n[side])
 		}
-		if i < len(b.Histogram) {
-			x.label, x.after = bucketLabel(b.Histogram[i]), b.Histogram[i].Count
-		}
-		if x.before+x.after == 0 {
-			continue
-		}
-		most = max(most, x.before, x.after)
-		all = append(all, x)
 	}
 	if len(all) == 0 {
 		return
 	}
 	label := 0
 	for _, x := range all {
-		label = max(label, part.Width(x.label))
+		label = max(label, part.Width(bucketLabel(x.Bucket)))
 	}
 	d.Head("rows per fragment, before and after")
 	bar := max(4, (d.Width()-label-18)/2)
@@ -343,7 +344,7 @@ func histograms(e *Env, d *part.Doc, a, b *engine.Fragments) {
 		return part.Pad(part.Bar(g, float64(n), float64(most), bar), bar) + " " + part.PadLeft(part.Count(n), 5)
 	}
 	for _, x := range all {
-		d.Line(part.R(theme.Muted, part.PadLeft(x.label, label)+" "), part.R(theme.Accent, side(x.before)), part.R(theme.Border, " "+g.V+" "), part.R(theme.Accent, side(x.after)))
+		d.Line(part.R(theme.Muted, part.PadLeft(bucketLabel(x.Bucket), label)+" "), part.R(theme.Accent, side(x.n[0])), part.R(theme.Border, " "+g.V+" "), part.R(theme.Accent, side(x.n[1])))
 	}
 }
 

@@ -405,3 +405,49 @@ func TestWordsSearchWhatIsLoadedAndSaySo(t *testing.T) {
 		t.Errorf("the selected row is lost:\n%s", got)
 	}
 }
+
+// TestHistogramsAreComparedBucketByBucket: layouts tell only the sizes that
+// they have.
+func TestHistogramsAreComparedBucketByBucket(t *testing.T) {
+	w := fake.Harbor()
+	d := *w.ComparedV
+	d.Before = &engine.Fragments{Histogram: []engine.Bucket{{From: 1, To: 1, Count: 3}, {From: 8, To: 15, Count: 4}}}
+	d.After = &engine.Fragments{Histogram: []engine.Bucket{{From: 2, To: 3, Count: 6}, {From: 8, To: 15, Count: 5}}}
+	w.ComparedV = &d
+	got := newWalk(t, w, versions("node:Port")).load().do(action.Flip).text(80, 40)
+	for label, want := range map[string][2]string{"1": {"3", "0"}, "2-3": {"0", "6"}, "8-15": {"4", "5"}} {
+		found := 0
+		for _, l := range strings.Split(got, "\n") {
+			f := strings.Fields(strings.NewReplacer("█", "", "▋", "", "▌", "", "▍", "", "▎", "", "▏", "", "▊", "", "▉", "", "│", " ").Replace(l))
+			if len(f) == 3 && f[0] == label {
+				found++
+				if f[1] != want[0] || f[2] != want[1] {
+					t.Errorf("bucket %s is %v, want %v", label, f[1:], want)
+				}
+			}
+		}
+		if found != 1 {
+			t.Errorf("bucket %s stands %d times:\n%s", label, found, got)
+		}
+	}
+}
+
+// TestTheColumnThatOrdersStandsBesideTheID, even when it was hidden.
+func TestTheColumnThatOrdersStandsBesideTheID(t *testing.T) {
+	b := newWalk(t, fake.Harbor(), NewTable("node:Port").Show("rows")).load()
+	b.effect(b.top().(Chooser).SwitchColumn(b.e, 4)) // notes
+	columns := b.top().(Sorter).SortColumns(b.e)
+	for i, c := range columns {
+		if c == "notes" {
+			b.effect(b.top().(Sorter).SetSort(b.e, i, true))
+		}
+	}
+	got := b.text(80, 21)
+	if !strings.Contains(got, "by notes down") || !strings.Contains(got, "  id          notes") {
+		t.Errorf("ordered:\n%s", got)
+	}
+	b.effect(b.top().(Sorter).SetSort(b.e, -1, false))
+	if got := b.text(80, 21); strings.Contains(got, "by notes") || !strings.Contains(got, "  id          cranes") {
+		t.Errorf("in the order of the data again:\n%s", got)
+	}
+}

@@ -32,11 +32,15 @@ func (r *rows) grid(e *Env, page *engine.RowPage, w, h int, focused bool) []stri
 	return part.Fit(out, w, h)
 }
 
-// visible are the columns that are not hidden, the id first.
+// visible are the columns that are not hidden: the id, the column by which the
+// rows are ordered, then the others.
 func (r *rows) visible(page *engine.RowPage) []int {
+	by := slices.Index(page.Columns, r.now.sort)
 	var out []int
 	for c, name := range page.Columns {
-		if c == 0 || !r.hide[name] {
+		if c == 0 && by > 0 {
+			out = append(out, c, by)
+		} else if c == 0 || c != by && !r.hide[name] {
 			out = append(out, c)
 		}
 	}

@@ -284,6 +284,8 @@ func (r *rows) SetSort(e *Env, column int, desc bool) Effect {
 	q.sort, q.desc = "", false
 	if r.shape != nil && column >= 0 && column < len(r.shape.Columns) {
 		q.sort, q.desc = r.shape.Columns[column], desc
+		delete(r.hide, q.sort)
+		r.col = 0
 	}
 	return r.question(e, q)
 }
