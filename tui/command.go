@@ -22,20 +22,21 @@ type command struct {
 	own   string // what one typed before going back
 }
 
-func (m *model) openCommand(text string) tea.Cmd {
-	c := &command{field: part.NewField(text)}
-	if text == "" {
-		if draft := m.drafts["command"]; draft != "" {
-			c.field = part.NewField(draft)
-		}
-	}
-	c.complete(m)
+// openCommand opens the line. What was left there the last time is offered as
+// its completion.
+func (m *model) openCommand() tea.Cmd {
+	c := &command{}
+	c.field.Ghost = m.drafts["command"]
 	m.show(c)
 	return m.names()
 }
 
 // loaded completes with what came meanwhile.
-func (c *command) loaded(m *model) { c.complete(m) }
+func (c *command) loaded(m *model) {
+	if c.field.String() != "" {
+		c.complete(m)
+	}
+}
 
 func (c *command) paste(m *model, text string) tea.Cmd {
 	c.field.Insert(text)
@@ -51,7 +52,9 @@ func (c *command) edited(m *model) {
 func (c *command) key(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	switch k.String() {
 	case "esc":
-		m.keepDraft("command", c.field.String())
+		if text := c.field.String(); text != "" {
+			m.keepDraft("command", text)
+		}
 		return nil, true
 	case "enter":
 		return c.enter(m)
@@ -147,6 +150,9 @@ func (c *command) cover(m *model, body []string, w int) []string {
 // hint says how the verb goes that is being typed.
 func (c *command) hint(dot string) string {
 	words := split(c.field.String())
+	if len(words) == 0 && c.field.Ghost != "" {
+		return "tab takes the line that was left here " + dot + " typing begins another"
+	}
 	if len(words) > 0 {
 		if v, ok := action.FindVerb(words[0]); ok {
 			return strings.TrimSpace(v.Name+" "+v.Args) + ": " + v.Help

@@ -569,6 +569,10 @@ func TestHelpIsSearched(t *testing.T) {
 		b.shows("j down")
 		b.keys("?")
 		b.lacks("typing narrows")
+		b.keys("?")
+		b.typeIn("palette")
+		b.send(tea.KeyPressMsg{Code: tea.KeyEscape, Mod: tea.ModAlt})
+		b.lacks("typing narrows")
 	})
 }
 

@@ -146,6 +146,10 @@ func (m *model) pickable() bool { return m.opt.URI == "" && !m.picking() }
 
 // key gives a key to the topmost overlay, else looks its action up.
 func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
+	if k.Code == tea.KeyEscape && k.Mod == tea.ModAlt { // two in quick succession arrive as this
+		once := tea.KeyPressMsg{Code: tea.KeyEscape}
+		return tea.Batch(m.key(once), m.key(once))
+	}
 	if m.longNote() { // it covers what the key is for
 		m.note = ""
 	}
@@ -218,10 +222,9 @@ func ownActions() map[action.ID]func(*model) tea.Cmd {
 		action.Back: (*model).back, action.Interrupt: (*model).interrupt, action.Reload: (*model).reload, action.Travel: (*model).travel,
 		action.Filter: (*model).filter, action.Sort: (*model).sort, action.Columns: (*model).columns, action.Mark: (*model).mark,
 		action.Compare: (*model).compare, action.Copy: (*model).copies, action.Export: (*model).askExport, action.Find: (*model).find,
-		action.Palette: (*model).openPalette, action.Follow: (*model).switchFollow, action.Unlock: (*model).switchLock,
+		action.Palette: (*model).openPalette, action.Command: (*model).openCommand, action.Follow: (*model).switchFollow, action.Unlock: (*model).switchLock,
 		action.NextMatch: func(m *model) tea.Cmd { return m.match(1) }, action.PrevMatch: func(m *model) tea.Cmd { return m.match(-1) },
 		action.HistBack: func(m *model) tea.Cmd { return m.step(-1) }, action.HistNext: func(m *model) tea.Cmd { return m.step(1) },
-		action.Command: func(m *model) tea.Cmd { return m.openCommand("") },
 	}
 }
 
