@@ -35,8 +35,9 @@ type layout struct {
 
 // tablesMade is what the listing rests on: new whenever one of it is.
 type tablesMade struct {
-	snap *engine.Snapshot
-	seen int
+	snap    *engine.Snapshot
+	seen    int
+	layouts map[string]*layout // what was known then
 }
 
 // NewTables makes the screen.
@@ -139,15 +140,6 @@ func (s *Tables) rows(e *Env) []engine.Dataset {
 	return snap.Datasets
 }
 
-func (s *Tables) layout(table string) *layout {
-	l := s.layouts[table]
-	if l == nil {
-		return nil
-	}
-	v, _ := l.Get()
-	return v
-}
-
 func (s *Tables) key(rows []engine.Dataset, i int) string {
 	if i < len(rows) {
 		return rows[i].Table()
@@ -164,7 +156,12 @@ func (s *Tables) identity(snap *engine.Snapshot) *tablesMade {
 		}
 	}
 	if s.made == nil || s.made.snap != snap || s.made.seen != seen {
-		s.made = &tablesMade{snap, seen}
+		s.made = &tablesMade{snap, seen, map[string]*layout{}}
+		for table, l := range s.layouts {
+			if v, ok := l.Get(); ok {
+				s.made.layouts[table] = v
+			}
+		}
 	}
 	return s.made
 }
@@ -181,16 +178,17 @@ func (s *Tables) listing(e *Env) listing {
 		}
 		return engine.Dataset{Version: snap.GraphManifestVersion}
 	}
+	made := s.identity(snap)
 	num := func(f func(*layout) float64) func(i int) (float64, bool) {
 		return func(i int) (float64, bool) {
-			if l := s.layout(s.key(rows, i)); l != nil {
+			if l := made.layouts[s.key(rows, i)]; l != nil {
 				return f(l), true
 			}
 			return 0, false
 		}
 	}
 	return listing{
-		n: len(rows) + 1, of: s.identity(snap), what: "tables",
+		n: len(rows) + 1, of: made, what: "tables",
 		key:    func(i int) string { return s.key(rows, i) },
 		record: func(i int) any { return s.record(snap, i) },
 		facets: []facet{
