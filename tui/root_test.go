@@ -748,3 +748,30 @@ func ExampleOptions_keys() {
 	// binding the keys: action back (go back) has no key any more, and it is a way out: give it one
 	// binding the keys: on picker the key y means sort and copy
 }
+
+// TestOverlaysAtEverySize: with names that are long and wide, whatever stands
+// above the screens leaves every frame whole.
+func TestOverlaysAtEverySize(t *testing.T) {
+	for _, open := range [][]string{
+		{"/"}, {":"}, {":", "x", "enter"}, {"p"}, {"p", "v", "e"}, {"?"}, {"?", "c"}, {"U"}, {"i"}, {"o"}, {"y"}, {"e"}, {"z"}, {"w"}, {"="},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ws := wideNames()
+			ws.IsRemote = true
+			b := newBench(t, ws, Options{URI: ws.Address, Screen: "branches"}, 100, 30)
+			b.drain()
+			b.keys("4", "3", "2")
+			b.keys(open...)
+			for w := 20; w <= 220; w += 3 {
+				for k := range 3 {
+					b.w, b.h = w, 5+(w*7+k*23)%66
+					check(t, b.draw(), b.w, b.h)
+				}
+				if t.Failed() {
+					t.Fatalf("%v at %dx%d:\n%s", open, b.w, b.h, text(b.draw()))
+				}
+			}
+			b.stop()
+		})
+	}
+}

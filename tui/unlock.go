@@ -16,6 +16,9 @@ import (
 // written to it, and locks it again. The dialog shows what is pending, since
 // writing is what starts recovery.
 func (m *model) switchLock() tea.Cmd {
+	if m.ws == nil {
+		return m.say("the graph is not open yet")
+	}
 	if !m.env.Locked {
 		return m.lock()
 	}

@@ -105,7 +105,8 @@ func (m *model) context() action.Context {
 	c.Deep = m.deep()
 	c.Graph = !m.picking()
 	c.Loads = len(m.top().screen.Panes(&m.env)) > 0
-	c.ReadOnly, c.Remote = m.env.Locked, m.env.Remote
+	// Where it is is known only when it is open.
+	c.ReadOnly, c.Remote = m.env.Locked, m.env.Remote || m.ws == nil
 	m.offers(&c)
 	return c
 }

@@ -351,7 +351,9 @@ func (m *model) keys(w int) string {
 	}
 	slices.SortStableFunc(hints, func(a, b part.Hint) int { return cmp.Compare(min(1, len(a.Why)), min(1, len(b.Why))) })
 	if !m.picking() {
-		hints = append([]part.Hint{{Key: "1-5", Title: "screens"}}, hints...)
+		if from, to := m.env.Key(action.Overview), m.env.Key(action.Versions); from != "" && to != "" {
+			hints = append([]part.Hint{{Key: from + "-" + to, Title: "screens"}}, hints...)
+		}
 	}
 	return part.Keys(m.env.Theme, hints, w)
 }
