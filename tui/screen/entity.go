@@ -26,6 +26,7 @@ type Entity struct {
 	side      int // index into sides
 	links     []link
 	of        linkSource
+	goal      string // key of the place to select once there are links; "" = none
 }
 
 // link is one edge seen from an entity, or one end seen from an edge.

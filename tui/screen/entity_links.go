@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
@@ -23,6 +25,10 @@ func (s *Entity) relink(e *Env) {
 	}
 	// The links are compared by the pointers that they are made from.
 	s.lens.look(len(s.links), s.of, s.facets())
+	if s.goal != "" && len(s.links) > 0 {
+		s.list.Remember(s.goal)
+		s.goal = ""
+	}
 	s.list.Settle(s.places(len(s.links)), s.key)
 }
 
@@ -213,6 +219,42 @@ func (s *Entity) Copies(e *Env) []Copy {
 		out = append(out, Copy{Label: "command line", Text: onGraph(e, at, "find", id)})
 	}
 	return out
+}
+
+// keptEntity is what outlives the program, and a change of the moment.
+type keptEntity struct {
+	Side   int    `json:"side,omitempty"`
+	Filter string `json:"filter,omitempty"`
+	Key    string `json:"key,omitempty"`
+}
+
+// Keep implements Keeper.
+func (s *Entity) Keep() json.RawMessage {
+	k := keptEntity{s.side, s.lens.text, s.list.Key}
+	if s.goal != "" {
+		k.Key = s.goal
+	}
+	if k == (keptEntity{}) {
+		return nil
+	}
+	out, err := json.Marshal(k)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// Restore implements Keeper.
+func (s *Entity) Restore(raw json.RawMessage) {
+	var k keptEntity
+	if json.Unmarshal(raw, &k) != nil {
+		return
+	}
+	if slices.Contains(s.sides(), k.Side) {
+		s.side = k.Side
+	}
+	_ = s.lens.set(k.Filter, s.facets()) // a filter that cannot be read is forgotten
+	s.goal = k.Key
 }
 
 // whereText spells text as a string of package where.

@@ -308,6 +308,22 @@ func TestAnotherMomentIsReadAnew(t *testing.T) {
 	}
 }
 
+// TestAnEntityKeepsItsPlace: side, filter and selected edge.
+func TestAnEntityKeepsItsPlace(t *testing.T) {
+	b := newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-00001")).load().do(action.PrevTab, action.PrevTab).filter("edge:Registered").do(action.Down, action.Down)
+	raw := b.top().(Keeper).Keep()
+	again := newWalk(t, fake.Harbor(), NewEntity("node:Port", "port-00001"))
+	again.top().(Keeper).Restore(raw)
+	if got, want := again.load().text(80, 21), b.text(80, 21); got != want || !strings.Contains(got, "▸ ←") {
+		t.Errorf("restored from %s:\n%s\nwas:\n%s", raw, got, want)
+	}
+	for _, bad := range []string{"", "[]", `{"side":99,"filter":"~(","key":"x"}`} {
+		odd := newWalk(t, fake.Harbor(), NewEntity("edge:CallsAt", call(1)))
+		odd.top().(Keeper).Restore(json.RawMessage(bad))
+		odd.load().text(80, 21)
+	}
+}
+
 func TestPlacesOfTheGraph(t *testing.T) {
 	for place, want := range map[string]string{
 		"node:Port/rows/a/b": "*screen.Entity", "edge:E/rows/x": "*screen.Entity", "find/a/b": "*screen.Find",
