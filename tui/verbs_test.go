@@ -1,0 +1,242 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/omnideck/omnideck/tui/action"
+	"github.com/omnideck/omnideck/tui/workspace/fake"
+)
+
+func TestPaletteFindsAndActs(t *testing.T) {
+	on(t, Options{Screen: "commits"}, func(b *bench, ws *fake.Workspace) {
+		b.keys("2", "4", "1", "p")
+		b.shows("palette", "copy")
+		b.typeIn("portrows")
+		b.keys("enter")
+		if b.place() != "node:Port/rows" {
+			t.Errorf("node:Port rows in the palette leads to %s", b.place())
+		}
+		id := ws.Log[17].ID
+		b.keys("ctrl+p")
+		b.typeIn(strings.ToLower(id[len(id)-6:]))
+		b.shows("commit")
+		b.keys("enter")
+		if b.place() != "commits" {
+			t.Fatalf("a commit in the palette leads to %s", b.place())
+		}
+		b.shows("commit " + id)
+		b.keys("p")
+		b.typeIn("reviewports")
+		b.keys("enter")
+		if b.env.At.Branch != "review/ports" {
+			t.Errorf("a branch in the palette shows %v", b.env.At)
+		}
+		b.keys("p")
+		b.typeIn("unlock")
+		b.keys("enter")
+		b.shows("allow writing")
+		b.keys("esc", "p")
+		b.typeIn("zzzzzzqqq")
+		b.shows("nothing that is loaded is called that")
+		b.keys("esc")
+	})
+}
+
+func TestCommandLine(t *testing.T) {
+	on(t, Options{}, func(b *bench, ws *fake.Workspace) {
+		b.keys("4", "1")
+		run := func(line string) {
+			b.keys(":", "ctrl+u")
+			b.typeIn(line)
+			b.keys("enter")
+			b.drain()
+		}
+		for line, place := range map[string]string{
+			"info": "overview", "commits": "commits", "log": "commits", "snapshot": "tables", "branches": "branches", "versions": "versions",
+			"fragments Port": "node:Port/fragments", "indexes node:Port": "node:Port/indexes", "rows Vessel": "node:Vessel/rows",
+			"schema Port": "node:Port/schema", "versions edge:CallsAt": "edge:CallsAt/versions", "neighbors Port 'a b'": "node:Port/rows/a b",
+			"omnideck find NLRTM": "find/NLRTM", ":diff main review/ports": "diff/main..review/ports",
+			`rows Port --where "tonnage > 9"`: "node:Port/rows", "holds Port 40": "node:Port/versions",
+		} {
+			run(line)
+			if b.place() != place || len(b.overlays) > 0 {
+				t.Errorf("%s leads to %s with %d overlays, want %s", line, b.place(), len(b.overlays), place)
+				b.overlays = nil
+			}
+		}
+		for line, want := range map[string]string{
+			"fragmnts": "did you mean fragments?", "rows": "expected rows TYPE", "rows Ports": "there is no type Ports",
+			"rows port": "did you mean node:Port?", "theme pink": `found "pink"`, "holds Port x": "expected the number of a version",
+			"at": "expected at COMMIT", "info now": "takes no word behind it", "rows Port --where": "no condition behind --where",
+		} {
+			b.keys(":", "ctrl+u")
+			b.typeIn(line)
+			b.keys("enter")
+			b.shows(want)
+			if c, ok := b.overlays[0].(*command); !ok || c.field.String() != line {
+				t.Errorf("%s: the text is not kept", line)
+			}
+			b.keys("esc")
+		}
+		run("theme contrast")
+		if b.env.Theme.Name != "contrast" {
+			t.Errorf("the theme is %s", b.env.Theme.Name)
+		}
+		run("mouse")
+		if !b.mouse {
+			t.Error(":mouse does not take the mouse")
+		}
+		run("meter-drawer")
+		if !b.drawer.open {
+			t.Error("the name of an action is no verb")
+		}
+		ws.Set("ResolveAt", fake.Step{Err: errors.New("no commit ends in XYZ")})
+		b.keys(":", "ctrl+u")
+		b.typeIn("at XYZ")
+		b.keys("enter")
+		b.drain()
+		b.shows("no commit ends in XYZ")
+		b.keys("esc", ":")
+		b.shows("at XYZ") // the draft
+		b.keys("ctrl+u", "up")
+		b.shows("at XYZ")
+		b.keys("up")
+		b.shows("meter-drawer")
+		b.keys("up", "down", "down", "esc")
+		b.keys(":", "ctrl+u")
+		b.typeIn("fragments nod")
+		b.keys("tab")
+		if c := b.overlays[0].(*command); !strings.HasPrefix(c.field.String(), "fragments node:") {
+			t.Errorf("tab makes %q", c.field.String())
+		}
+	})
+}
+
+func TestUnlockAsksForTheName(t *testing.T) {
+	on(t, Options{}, func(b *bench, ws *fake.Workspace) {
+		if !b.env.Locked {
+			t.Fatal("a remote graph is not locked")
+		}
+		b.shows(" RO ")
+		b.keys("U")
+		b.shows("allow writing", "No action of this release writes", "pending")
+		b.typeIn("harbor.omni") // in the first moments: swallowed
+		b.keys("enter")
+		b.send(tea.PasteMsg{Content: "harbor.omni"})
+		if !b.env.Locked || b.overlays[0].(*confirm).field.String() != "" {
+			t.Fatal("keys of the first moments were taken")
+		}
+		b.clock = b.clock.Add(wait)
+		b.typeIn("harbor")
+		b.keys("enter")
+		b.shows("it stays locked")
+		b.typeIn(".omni")
+		b.keys("enter")
+		if b.env.Locked {
+			t.Fatal("the name does not unlock it")
+		}
+		b.shows(" RW ")
+		b.keys("U")
+		if !b.env.Locked {
+			t.Error("U again does not lock it")
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ws := fake.Harbor()
+		ws.IsRemote = false
+		b := newBench(t, ws, Options{URI: ws.Address}, 100, 30)
+		b.drain()
+		b.keys("U")
+		b.shows("never locked")
+		if b.env.Locked || len(b.overlays) > 0 {
+			t.Error("a graph on this machine is locked")
+		}
+		b.stop()
+	})
+}
+
+func TestUserKeysAreShownAndMeant(t *testing.T) {
+	keys, err := action.Read([]byte("[keys]\nreload = [\"ctrl+r\"]\nfind = []\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	on(t, Options{Keys: keys}, func(b *bench, ws *fake.Workspace) {
+		n := ws.Asked("Info")
+		b.keys("r", "i")
+		if ws.Asked("Info") != n || len(b.overlays) > 0 {
+			t.Error("keys that were taken away still do something")
+		}
+		b.keys("ctrl+r")
+		if ws.Asked("Info") != n+1 {
+			t.Error("the new key does nothing")
+		}
+		b.keys("?")
+		b.typeIn("reload")
+		b.shows("^r")
+		b.keys("esc")
+		b.typeIn("find an")
+		b.shows(":find")
+		b.keys("esc", "esc")
+	})
+}
+
+func TestHelpIsSearched(t *testing.T) {
+	on(t, Options{}, func(b *bench, _ *fake.Workspace) {
+		b.keys("?")
+		b.shows("everywhere", "typing narrows")
+		b.typeIn("palette")
+		b.shows("^p p")
+		b.lacks("j down")
+		b.keys("esc")
+		b.shows("j down")
+		b.keys("?")
+		b.lacks("typing narrows")
+		b.keys("?")
+		b.typeIn("palette")
+		b.send(tea.KeyPressMsg{Code: tea.KeyEscape, Mod: tea.ModAlt})
+		b.lacks("typing narrows")
+	})
+}
+
+func TestPaletteOpensAtOnce(t *testing.T) {
+	ws := million()
+	var b *bench
+	synctest.Test(t, func(t *testing.T) {
+		b = newBench(t, ws, Options{URI: ws.Address, Screen: "commits", Theme: "ansi16"}, 200, 60)
+		b.drain()
+		b.keys("G")
+		b.stop()
+	})
+	best := map[string]time.Duration{}
+	for range 20 {
+		for _, k := range []string{"ctrl+p", "0", "1", "x", "backspace", "esc"} {
+			begin := time.Now()
+			b.Update(press(k))
+			_ = b.View()
+			if d := time.Since(begin); best[k] == 0 || d < best[k] {
+				best[k] = d
+			}
+		}
+	}
+	t.Logf("a key in the palette with a million commits, to the finished frame: %v", best)
+	for k, d := range best {
+		if d > 16*time.Millisecond {
+			t.Errorf("%s takes %v at best, the budget is 16 ms", k, d)
+		}
+	}
+}
+
+func ExampleOptions_keys() {
+	_, err := action.Read([]byte("[keys]\nsort = [\"y\"]\nback = []\n"))
+	fmt.Println(err)
+	// Output:
+	// binding the keys: action back (go back) has no key any more, and it is a way out: give it one
+	// binding the keys: on picker the key y means sort and copy
+}
