@@ -69,7 +69,11 @@ func (m *model) gauges() []part.Watched {
 		return nil
 	}
 	f, v, asked := terms(&m.env)
-	if k := &m.known; asked {
+	k := &m.known
+	if k.uri == m.env.URI && k.branch == m.env.Branch() && m.env.Travelling() && f.Value < 0 && m.env.Data.Info.Problem() == nil {
+		f = k.fragments // the chain alone does not tell
+	}
+	if asked {
 		*k = knownTerms{m.env.URI, m.env.Branch(), f, v}
 	} else if k.uri == m.env.URI && k.branch == m.env.Branch() {
 		f, v = k.fragments, k.versions // of the moment that was looked at before
