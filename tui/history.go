@@ -79,7 +79,7 @@ func (m *model) step(d int) tea.Cmd {
 	}
 	if s.at != m.env.At {
 		m.leave(m.nav)
-		m.env.At = s.at
+		m.env.At, m.warm = s.at, false
 		m.env.Data.Retarget()
 	}
 	if k, ok := m.top().screen.(screen.Keeper); ok && s.kept != nil {

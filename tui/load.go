@@ -31,6 +31,7 @@ type (
 		data   any
 		err    error
 		op     *screen.Record // that it was asked in; nil = in none
+		leads  bool           // others may have waited for it
 	}
 	tickMsg struct{}
 	ageMsg  struct{}
@@ -68,7 +69,7 @@ func (m *model) takeOpened(msg openedMsg) tea.Cmd {
 		}
 		return nil
 	}
-	m.ws = msg.ws
+	m.ws, m.first, m.warm = msg.ws, nil, false
 	m.env.Remote, m.env.Locked, m.env.Address = m.ws.Remote(), m.ws.Remote(), m.ws.URI()
 	m.wsCtx, m.all = m.ws.Scope(m.ctx)
 	var cmds []tea.Cmd
@@ -145,6 +146,7 @@ func (m *model) askGraph(v *visit, reqs []screen.Request) []tea.Cmd {
 		m.last, m.lastName, m.op = meter, op.Name(), op
 		m.drawer.back, m.drawer.scroll = 0, 0
 	}
+	m.lead(reqs, meter)
 	for _, r := range reqs {
 		if !r.Aside {
 			cmds = append(cmds, m.run(v, r, ctx, m.ws, op))
@@ -166,7 +168,7 @@ func (m *model) run(v *visit, r screen.Request, ctx context.Context, ws workspac
 	id := v.id
 	return safely("reading "+r.Name, func() tea.Msg {
 		data, err := r.Run(ctx, ws)
-		return loadedMsg{id, r.Pane, r.Target, r.Gen, data, err, op}
+		return loadedMsg{id, r.Pane, r.Target, r.Gen, data, err, op, !r.Aside && !r.Alone && !r.Local()}
 	})
 }
 
@@ -180,6 +182,7 @@ func (m *model) takeLoaded(msg loadedMsg) tea.Cmd {
 		return nil
 	}
 	m.env.Data.Note(msg.data)
+	m.warm = m.warm || msg.leads && msg.err == nil
 	m.dirty = true
 	m.sample()
 	for _, o := range m.overlays {

@@ -37,6 +37,8 @@ type model struct {
 	opening bool
 	openGen uint64
 	waiting []waiting // requests made before the graph was open
+	first   *lead     // question that others wait for; nil = none was asked
+	warm    bool      // an answer came: what questions share is remembered
 	all     workspace.Meter
 	before  workspace.Reading // of graphs closed before this one
 

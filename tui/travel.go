@@ -38,7 +38,7 @@ func (m *model) look(at engine.At) tea.Cmd {
 	m.leave(m.top())
 	m.leave(m.nav)
 	branch := m.env.Branch()
-	m.env.At = at
+	m.env.At, m.warm = at, false
 	m.env.Data.Retarget()
 	for id, v := range m.roots {
 		// Its chain is the branch's own.

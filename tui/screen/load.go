@@ -122,33 +122,6 @@ func (l *Load[T]) askLocal(e *Env, run func(context.Context, workspace.Workspace
 	return r
 }
 
-// patience is how long a question waits for another one that would spare it
-// requests. A pane that hangs holds up no other for longer.
-const patience = 800 * time.Millisecond
-
-// inTurn makes the second question wait for the answer of the first, however
-// that one ends: both read all of `__manifest`, and side by side each would
-// fetch it.
-func inTurn(first, second *Request) {
-	answered := make(chan struct{})
-	before, after := first.Run, second.Run
-	first.Run = func(ctx context.Context, ws workspace.Workspace) (any, error) {
-		defer close(answered)
-		return before(ctx, ws)
-	}
-	second.Run = func(ctx context.Context, ws workspace.Workspace) (any, error) {
-		enough := time.NewTimer(patience)
-		defer enough.Stop()
-		select {
-		case <-answered:
-		case <-enough.C:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		return after(ctx, ws)
-	}
-}
-
 // target is what an answer belongs to.
 func target(e *Env) string {
 	return e.URI + "\x00" + e.At.Branch + "\x00" + e.At.Commit + "\x00" + part.Count(e.At.Version)

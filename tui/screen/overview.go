@@ -47,9 +47,7 @@ func (o *Overview) Start(e *Env) []Request {
 
 // Reload implements Screen.
 func (o *Overview) Reload(e *Env) []Request {
-	info, snapshot := e.Data.AskInfo(e), e.Data.AskSnapshot(e)
-	inTurn(&info, &snapshot)
-	return []Request{info, e.Data.AskNames(e), snapshot}
+	return []Request{e.Data.AskInfo(e), e.Data.AskNames(e), e.Data.AskSnapshot(e)}
 }
 
 // Panes implements Screen.

@@ -60,6 +60,7 @@ func (e *Env) Branch() string {
 type Request struct {
 	Name   string // what is asked for, for the meter: "snapshot"
 	Aside  bool   // asks no store: no operation of the meter
+	Alone  bool   // asks nothing of the store that another question asks too
 	Pane   Pane
 	Target string
 	Gen    uint64
@@ -267,7 +268,9 @@ func (s *Session) AskInfo(e *Env) Request {
 
 // AskNames asks for the names of the branches.
 func (s *Session) AskNames(e *Env) Request {
-	return s.Names.ask(e, func(ctx context.Context, ws workspace.Workspace) ([]string, error) { return ws.BranchNames(ctx) })
+	r := s.Names.ask(e, func(ctx context.Context, ws workspace.Workspace) ([]string, error) { return ws.BranchNames(ctx) })
+	r.Alone = true
+	return r
 }
 
 // AskSnapshot asks for the published tables.

@@ -1,0 +1,82 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	"github.com/omnideck/omnideck/tui/screen"
+	"github.com/omnideck/omnideck/tui/workspace"
+)
+
+// lead is the first question to a moment of a graph of which nothing was read
+// yet. Nearly every question reads all of `__manifest`, and those that are
+// asked side by side would each fetch it: so the others wait for the lead's
+// answer, however it ends.
+type lead struct {
+	answered chan struct{}
+	meter    workspace.Meter
+}
+
+// patience is how long the others wait while no request of the lead ends. A
+// question that hangs holds up no other for longer.
+const patience = 800 * time.Millisecond
+
+// lead makes all requests but the first wait, when nothing is known yet, and
+// the first too when a question asked before it leads. Those that share no
+// request with others never wait.
+func (m *model) lead(reqs []screen.Request, meter workspace.Meter) {
+	if m.warm {
+		return
+	}
+	for i := range reqs {
+		r := &reqs[i]
+		switch {
+		case r.Aside || r.Alone:
+		case m.first == nil || m.first.over():
+			m.first = &lead{make(chan struct{}), meter}
+			r.Run = m.first.leading(r.Run)
+		default:
+			r.Run = m.first.behind(r.Run)
+		}
+	}
+}
+
+func (l *lead) over() bool {
+	select {
+	case <-l.answered:
+		return true
+	default:
+		return false
+	}
+}
+
+type question = func(context.Context, workspace.Workspace) (any, error)
+
+func (l *lead) leading(run question) question {
+	return func(ctx context.Context, ws workspace.Workspace) (any, error) {
+		defer close(l.answered)
+		return run(ctx, ws)
+	}
+}
+
+func (l *lead) behind(run question) question {
+	return func(ctx context.Context, ws workspace.Workspace) (any, error) {
+		for seen := l.meter.Sample(); ; {
+			enough := time.NewTimer(patience)
+			select {
+			case <-l.answered:
+				enough.Stop()
+				return run(ctx, ws)
+			case <-ctx.Done():
+				enough.Stop()
+				return nil, ctx.Err()
+			case <-enough.C:
+			}
+			now := l.meter.Sample()
+			if now == seen {
+				return run(ctx, ws)
+			}
+			seen = now
+		}
+	}
+}
