@@ -50,6 +50,12 @@ func (l *lead) over() bool {
 	}
 }
 
+// ended counts the requests that have ended.
+func (l *lead) ended() int64 {
+	r := l.meter.Sample()
+	return r.Get + r.Head + r.List + r.Put + r.Delete
+}
+
 type question = func(context.Context, workspace.Workspace) (any, error)
 
 func (l *lead) leading(run question) question {
@@ -61,7 +67,7 @@ func (l *lead) leading(run question) question {
 
 func (l *lead) behind(run question) question {
 	return func(ctx context.Context, ws workspace.Workspace) (any, error) {
-		for seen := l.meter.Sample(); ; {
+		for seen := l.ended(); ; {
 			enough := time.NewTimer(patience)
 			select {
 			case <-l.answered:
@@ -72,7 +78,7 @@ func (l *lead) behind(run question) question {
 				return nil, ctx.Err()
 			case <-enough.C:
 			}
-			now := l.meter.Sample()
+			now := l.ended()
 			if now == seen {
 				return run(ctx, ws)
 			}

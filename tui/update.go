@@ -230,6 +230,7 @@ func ownActions() map[action.ID]func(*model) tea.Cmd {
 }
 
 func (m *model) reload() tea.Cmd {
+	m.first = nil // what was asked before may hang
 	// Clearing heals a screen into which something else has written.
 	return tea.Batch(tea.ClearScreen, m.again())
 }
