@@ -67,22 +67,21 @@ func (l *lead) leading(run question) question {
 
 func (l *lead) behind(run question) question {
 	return func(ctx context.Context, ws workspace.Workspace) (any, error) {
-		for seen := l.ended(); ; {
-			enough := time.NewTimer(patience)
+		look := time.NewTicker(patience / 8)
+		defer look.Stop()
+		seen := l.ended()
+		for still := 0; still < 8; still++ {
 			select {
 			case <-l.answered:
-				enough.Stop()
 				return run(ctx, ws)
 			case <-ctx.Done():
-				enough.Stop()
 				return nil, ctx.Err()
-			case <-enough.C:
+			case <-look.C:
 			}
-			now := l.ended()
-			if now == seen {
-				return run(ctx, ws)
+			if now := l.ended(); now != seen {
+				seen, still = now, -1
 			}
-			seen = now
 		}
+		return run(ctx, ws)
 	}
 }
