@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,24 +18,56 @@ import (
 
 var sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
 
-// places are the screens, and how each is reached when it is not a start.
+// places are the screens, how each is reached when it is not a start, and in
+// which states it is drawn: "" in all. The screens of package screen are drawn
+// there in every state too; here it is what stands around them that counts.
 var places = []struct {
 	name, start string
 	keys        []string
+	states      string
 }{
-	{"overview", "overview", nil},
-	{"branches", "branches", nil},
-	{"commits", "commits", nil},
-	{"tables", "tables", nil},
-	{"versions", "versions", nil},
-	{"fragments", "node:Port", nil},
-	{"chain", "node:Port/versions", nil},
-	{"rows", "node:Port/rows", nil},
-	{"finding", "overview", []string{"g", "enter"}},
-	{"help", "tables", []string{"?"}},
-	{"drawer", "commits", []string{"m"}},
-	{"operations", "operations", nil},
-	{"ledger", "operations", []string{"l"}},
+	{"overview", "overview", nil, ""},
+	{"branches", "branches", nil, ""},
+	{"commits", "commits", nil, "truncated"},
+	{"tables", "tables", nil, ""},
+	{"versions", "versions", nil, ""},
+	{"fragments", "node:Port/fragments", nil, ""},
+	{"chain", "node:Port/versions", nil, ""},
+	{"rows", "node:Port/rows", nil, ""},
+	{"operations", "operations", nil, ""},
+	{"ledger", "operations/ledger", nil, ""},
+	{"schema", "node:Port/schema", nil, "loaded wide-names error"},
+	{"indexes", "node:Port/indexes", nil, "loaded wide-names error"},
+	{"entity", "node:Port/rows/port-00000", nil, "loaded wide-names error"},
+	{"find", "find/port-00000", nil, "loaded wide-names error"},
+	{"compare", "diff/main..review/ports", nil, "loaded wide-names error"},
+	{"finding", "overview", []string{"g", "enter"}, "loaded wide-names"},
+	{"help", "tables", []string{"?"}, "loaded"},
+	{"drawer", "commits", []string{"m"}, "loaded empty error wide-names"},
+	{"palette", "tables", []string{"p", "p", "o"}, "loaded wide-names"},
+	{"command", "tables", []string{":", "a", "t", "space", "r"}, "loaded wide-names"},
+	{"filter", "commits", []string{"/", "b", "o", "t"}, "loaded wide-names"},
+	{"filtered", "commits", []string{"/", "b", "o", "t", "enter"}, "loaded wide-names"},
+	{"sort", "branches", []string{"o", "j"}, "loaded wide-names"},
+	{"columns", "node:Port/rows", []string{"c"}, "loaded wide-names"},
+	{"copy", "commits", []string{"y"}, "loaded wide-names"},
+	{"marked", "commits", []string{"=", "j"}, "loaded"},
+	{"unlock", "tables", []string{"U"}, "loaded wide-names"},
+	{"wide", "tables", []string{"w"}, "loaded"},
+	{"plain", "tables", []string{"z"}, "loaded"},
+}
+
+// drawnIn says whether a place is drawn in a state.
+func drawnIn(in, state string) bool {
+	switch {
+	case state == "truncated": // the others are truncated in every state, or never
+		return in == "truncated"
+	case in == "" || in == "truncated":
+		return true
+	case state == "travelling" || state == "unlocked":
+		return false
+	}
+	return slices.Contains(strings.Fields(in), state)
 }
 
 var errDamaged = &engine.DamagedError{Object: "__manifest/_versions/18446744073709551478.manifest", Size: 12, Readable: 136, Hint: "omnideck verify says what else is damaged", Err: errors.New("shorter than a manifest can be")}
@@ -78,6 +111,17 @@ var states = []struct {
 		ws := fake.Harbor()
 		ws.Log = fake.History(700)
 		return settled(t, ws, o, w, h)
+	}},
+	{"travelling", func(t *testing.T, o Options, w, h int) *bench {
+		b := settled(t, fake.Harbor(), o, w, h)
+		b.later(b.look(engine.At{Branch: "review/ports", Commit: fake.Harbor().Log[4].ID, Version: fake.Harbor().Log[4].ManifestVersion}))
+		b.drain()
+		return b
+	}},
+	{"unlocked", func(t *testing.T, o Options, w, h int) *bench {
+		b := settled(t, fake.Harbor(), o, w, h)
+		b.env.Locked = false
+		return b
 	}},
 	{"wide-names", func(t *testing.T, o Options, w, h int) *bench { return settled(t, wideNames(), o, w, h) }},
 }
@@ -156,11 +200,8 @@ func TestViews(t *testing.T) {
 	for _, place := range places {
 		for _, size := range sizes {
 			for _, state := range states {
-				if place.name == "finding" && state.name != "loaded" && state.name != "wide-names" || place.name == "help" && state.name != "loaded" {
+				if !drawnIn(place.states, state.name) {
 					continue
-				}
-				if state.name == "truncated" && place.name != "commits" {
-					continue // the others are truncated in every state, or never
 				}
 				t.Run(fmt.Sprintf("%s/%dx%d/%s", place.name, size[0], size[1], state.name), func(t *testing.T) {
 					var out []string
