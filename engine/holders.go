@@ -38,25 +38,30 @@ func (h holdings) of(version uint64) []Holder {
 
 // holdings finds what holds the versions of a chain: branches that are
 // published from it or were forked from it, tags, merge bases of every branch
-// with main, and recovery records. A branch that cannot be read, or not whole,
-// may hold any of them: that is said by unknown, not passed over in silence.
+// with main, and recovery records. A branch, tag or ref that cannot be read, or
+// not whole, may hold any of them: that is said by unknown, not passed over in
+// silence.
 func (o *operation) holdings(ctx context.Context, d chainOf) (held holdings, unknown *IncompleteError, err error) {
 	var (
 		all    []branchView
 		forks  []fork
 		tags   []tag
+		unread []string
 		folder *recoveryFolder
 	)
 	held = holdings{}
 	err = o.together(
 		func() (err error) { all, err = o.allViews(ctx); return err },
-		func() (err error) { forks, tags, err = o.datasetRefs(ctx, d.location); return err },
+		func() (err error) { forks, tags, unread, err = o.datasetRefs(ctx, d.location); return err },
 		func() (err error) { folder, err = o.sidecars(ctx, 0); return err },
 	)
+	if err == nil {
+		err = ctx.Err() // then what could not be read says nothing of the graph
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	all, unknown = readable(all, d.table)
+	all, unknown = readable(all, d.table, unread)
 	for _, f := range forks {
 		if f.parent == d.owner {
 			held.add(f.version, f.kind(all), f.name)
@@ -81,9 +86,9 @@ func (o *operation) holdings(ctx context.Context, d chainOf) (held holdings, unk
 }
 
 // readable leaves out the branches that cannot be read, and says of which it is
-// unknown what they hold; nil when all were read whole.
-func readable(all []branchView, table string) (whole []branchView, unknown *IncompleteError) {
-	var missing []string
+// unknown what they hold, beside the refs that were missing; nil when all were
+// read whole.
+func readable(all []branchView, table string, missing []string) (whole []branchView, unknown *IncompleteError) {
 	for _, b := range all {
 		if b.err != nil {
 			missing = append(missing, fmt.Sprintf("branch %s cannot be read and may need any of them: %v", b.Name, b.err))
@@ -234,7 +239,7 @@ func (g *Graph) Holds(ctx context.Context, table string, version uint64) (*Holds
 
 // chainWith finds the branch of a dataset that has a version.
 func (o *operation) chainWith(ctx context.Context, d chainOf, version uint64) (owner string, err error) {
-	forks, _, err := o.datasetRefs(ctx, d.location)
+	forks, _, unread, err := o.datasetRefs(ctx, d.location)
 	if err != nil {
 		return "", err
 	}
@@ -253,6 +258,9 @@ func (o *operation) chainWith(ctx context.Context, d chainOf, version uint64) (o
 	}
 	if i := slices.Index(found, true); i >= 0 {
 		return owners[i], nil
+	}
+	if len(unread) > 0 {
+		return "", &IncompleteError{What: "search for version " + itoa(version) + " of " + d.table, Problems: unread}
 	}
 	return "", &NotFoundError{What: "version", Name: itoa(version), Where: "of " + d.table + " on " + anyOf(owners) + "; `versions` lists what there is"}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/omnideck/omnideck/lance/format"
 	"github.com/omnideck/omnideck/lance/refs"
@@ -34,64 +35,67 @@ type tag struct {
 	version uint64
 }
 
-// datasetRefs are the branches and tags of one dataset. One that cannot be
-// read may hold anything: that is an error.
-func (o *operation) datasetRefs(ctx context.Context, root string) ([]fork, []tag, error) {
+// datasetRefs are the branches and tags of one dataset. Refs that cannot be read
+// are left out, and unread says of each that it may need any version.
+func (o *operation) datasetRefs(ctx context.Context, root string) (forks []fork, tags []tag, unread []string, err error) {
 	if root == manifest.Folder {
 		return o.manifestRefs(ctx)
 	}
 	l, err := refs.List(ctx, o.store, root)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	bs, err := refs.ReadBranches(ctx, o.store, l.Branches, o.opts.Concurrency)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	var forks []fork
 	for _, b := range bs {
 		if b.Err != nil {
-			return nil, nil, b.Err
+			unread = append(unread, unreadRef("branch", b.Name, b.Err))
+			continue
 		}
 		forks = append(forks, fork{b.Name, b.Value.Parent, b.Value.ParentVersion})
 	}
-	tags, err := o.readTags(ctx, l.Tags)
-	return forks, tags, err
+	tags, lost, err := o.readTags(ctx, l.Tags)
+	return forks, tags, append(unread, lost...), err
+}
+
+func unreadRef(kind, name string, err error) string {
+	return fmt.Sprintf("what the %s %s needs is unknown: %v", kind, name, err)
 }
 
 // manifestRefs is datasetRefs of `__manifest`, whose branches are those of the
 // graph and were read already.
-func (o *operation) manifestRefs(ctx context.Context) ([]fork, []tag, error) {
+func (o *operation) manifestRefs(ctx context.Context) (forks []fork, tags []tag, unread []string, err error) {
 	all, err := o.allViews(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	var forks []fork
 	for _, b := range all {
-		if b.Err != nil {
-			return nil, nil, b.Err
-		}
-		if b.Ref != nil {
+		switch {
+		case b.Err != nil:
+			unread = append(unread, unreadRef("branch", b.Name, b.Err))
+		case b.Ref != nil:
 			forks = append(forks, fork{b.Name, b.Ref.Parent, b.Ref.ParentVersion})
 		}
 	}
-	tags, err := o.readTags(ctx, o.listing.Refs.Tags)
-	return forks, tags, err
+	tags, lost, err := o.readTags(ctx, o.listing.Refs.Tags)
+	return forks, tags, append(unread, lost...), err
 }
 
-func (o *operation) readTags(ctx context.Context, list []refs.Ref) ([]tag, error) {
+func (o *operation) readTags(ctx context.Context, list []refs.Ref) (tags []tag, unread []string, err error) {
 	ts, err := refs.ReadTags(ctx, o.store, list, o.opts.Concurrency)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []tag
 	for _, t := range ts {
 		if t.Err != nil {
-			return nil, t.Err
+			unread = append(unread, unreadRef("tag", t.Name, t.Err))
+			continue
 		}
-		out = append(out, tag{t.Name, t.Value.Branch, t.Value.Version})
+		tags = append(tags, tag{t.Name, t.Value.Branch, t.Value.Version})
 	}
-	return out, nil
+	return tags, unread, nil
 }
 
 // hasVersion asks for the manifest of one version by its names.
