@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/pflag"
 
 	"github.com/omnideck/omnideck/tui/theme"
@@ -35,12 +37,12 @@ type flagSpec struct {
 var flagTable = map[string]flagSpec{
 	"json":        {kind: kindBool, usage: "print one JSON document"},
 	"ndjson":      {kind: kindBool, usage: "print one JSON object a line"},
-	"format":      {kind: kindString, usage: "table, kv, csv, jsonl or json (default: defaults.output of the operator file, else table)", try: "kv"},
-	"rpc":         {kind: kindBool, usage: "add what was asked of the store"},
+	"format":      {kind: kindString, usage: "print as table, kv, csv, jsonl or json (default: defaults.output of the operator file, else table)", try: "kv"},
+	"rpc":         {kind: kindBool, usage: "also print what was asked of the store: requests, bytes, hops"},
 	"no-color":    {kind: kindBool, usage: "print without colours (also NO_COLOR)"},
 	"no-cache":    {kind: kindBool, usage: "keep no copies of immutable objects on this machine"},
 	"timeout":     {kind: kindDuration, usage: "give up after this time, as in 30s or 2m", try: "1m"},
-	"concurrency": {kind: kindInt, usage: "requests in flight", def: 64, try: "3"},
+	"concurrency": {kind: kindInt, usage: "how many requests may be in flight", def: 64, try: "3"},
 	"external":    {kind: kindBool, usage: "also read what a manifest names outside this address: recorded base paths and external blobs"},
 	"quiet":       {kind: kindBool, usage: "print no notes on stderr, only errors"},
 	"store":       {kind: kindString, usage: "address of the graph, instead of a positional URI", try: "demo:"},
@@ -55,7 +57,7 @@ var flagTable = map[string]flagSpec{
 	"length":      {kind: kindUint, usage: "bytes to print", try: "4"},
 	"type":        {kind: kindStrings, usage: "only this type; may be repeated", try: "Port"},
 	"table":       {kind: kindStrings, usage: "only this table, as in node:Port; may be repeated or joined by commas", try: "node:Port"},
-	"jsonl":       {kind: kindBool, usage: "what export does anyway; deprecated"},
+	"jsonl":       {kind: kindBool, usage: "do what export does anyway; deprecated"},
 	"where":       {kind: kindString, usage: "only rows for which this holds, as in 'tonnage > 9'"},
 	"sort":        {kind: kindString, usage: "order rows by this column, null last", try: "id"},
 	"desc":        {kind: kindBool, usage: "with --sort: greatest first"},
@@ -68,12 +70,12 @@ var flagTable = map[string]flagSpec{
 	"deep":        {kind: kindBool, usage: "also read every old manifest and decode every value"},
 	"details":     {kind: kindBool, usage: "also say where each branch began, what it owns and who needs it"},
 	"screen":      {kind: kindString, usage: "the screen to begin with, as in commits or node:T/rows", try: "commits", words: rootPlaces},
-	"theme":       {kind: kindString, usage: "colours of the screen (also OMNIDECK_THEME for the workstation)", try: "mono", words: theme.Names},
+	"theme":       {kind: kindString, usage: "colours: " + strings.Join(theme.Names(), ", ") + " (also OMNIDECK_THEME for the workstation)", try: "mono", words: theme.Names},
 	"ascii":       {kind: kindBool, usage: "draw with ASCII only"},
-	"mouse":       {kind: kindBool, usage: "take the mouse from the terminal"},
-	"key-map":     {kind: kindString, usage: "read other keys for actions from this TOML file", try: "keys.toml", name: "keys"},
+	"mouse":       {kind: kindBool, usage: "select and scroll with the mouse; shift then selects text"},
+	"key-map":     {kind: kindString, usage: "a TOML file with your own keys, as docs/KEYS.md spells it", try: "keys.toml", name: "keys"},
 	"size":        {kind: kindString, usage: "width and height in cells, as in 120x40", first: "80x24", try: "100x30"},
-	"as":          {kind: kindString, usage: "txt, ansi (with colours) or svg", first: "txt", try: "svg", words: func() []string { return []string{"txt", "ansi", "svg"} }},
+	"as":          {kind: kindString, usage: "draw as txt, ansi (with colours) or svg", first: "txt", try: "svg", words: func() []string { return []string{"txt", "ansi", "svg"} }},
 	"press":       {kind: kindString, usage: "keys to press one after the other, as in 'j j enter'", try: "j", name: "keys"},
 	"now":         {kind: kindString, usage: "count ages to this moment (RFC 3339), and draw the same picture every time", try: "2026-11-29T12:00:00Z"},
 	"out-file":    {kind: kindString, usage: "write the bytes to this file instead of stdout", name: "out"},

@@ -20,7 +20,7 @@ func openVerb() *verb {
 		long: "omnideck opens a graph in a terminal workstation, or answers one question with a verb. It reads what the\n" +
 			"OmniGraph engine wrote, in a folder or a bucket, and changes nothing by looking.\n\n" +
 			"Without a verb it opens URI, else defaults.store of the operator file, else a list to choose from. Without a\n" +
-			"terminal it prints the overview, or the screen of --screen as snap does.\n" +
+			"terminal it prints the overview, or the screen of --screen as snap does.\n\n" +
 			"Addresses: a folder, file://, s3://, gs://, azblob://, and demo: for the graph that it carries. A verb's URI may\n" +
 			"be left out where --store, --profile, OMNIGRAPH_PROFILE or defaults.store of the operator file names the graph.",
 		example: "demo:\ndemo: --screen commits\ns3://bucket/graph\ninfo demo: --json",
@@ -37,6 +37,11 @@ func openRun(ctx context.Context, c *call) error {
 	}
 	if err := c.checkLooks(); err != nil {
 		return err
+	}
+	if c.given("key-map") { // also where no key can be pressed: a wrong file is told at once
+		if _, err := c.keyMap(); err != nil {
+			return err
+		}
 	}
 	if !c.boolean("json") && !c.boolean("rpc") && isTerminal(c.env.Stdin) && c.env.draws(c.env.Stdout) {
 		return workstation(ctx, c)

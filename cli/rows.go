@@ -22,7 +22,9 @@ func rowsVerb() *verb {
 		flags: []string{"branch", "at", "limit", "offset", "where", "columns", "sort", "desc", "ndjson", "format"},
 		short: "Rows of one type, as a table or as export spells them",
 		long: "Rows of one type. TYPE is a declared name (Port) or a table (node:Port). For people a table, null shown as ∅;\n" +
-			"--ndjson and --json give objects as export spells them. Says on stderr when there is more than --limit.\n" +
+			"--ndjson and --json give objects as export spells them. Says on stderr when there is more than --limit.\n\n" +
+			"--where takes NAME = 'text' or a number, true, false, date(\"2024-02-29\"), datetime(…); != < <= > >= likewise; NAME in (…),\n" +
+			"contains, starts_with and is null; all of it with and, or, not and parentheses. Null fulfils is null only.\n\n" +
 			"--sort orders by numbers, times, text or truth values; equal ones stay in the order in which they lie.",
 		example: "rows demo: Port\nrows demo: Vessel --where 'tonnage > 100000' --limit 5\nrows demo: Vessel --sort tonnage --desc\nrows demo: node:Port --at archive --ndjson",
 		run: reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {

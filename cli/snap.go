@@ -23,9 +23,9 @@ func snapVerb() *verb {
 		flags: []string{"at", "branch", "screen", "size", "as", "theme", "ascii", "press", "now"},
 		short: "A screen of the workstation, printed without a terminal",
 		long: "Draws a screen of the workstation once: everything that it shows is read, then --keys are pressed, each when\n" +
-			"what the one before asked for has come, as in --keys 'j j enter'. Screens: " + screenPlaces + ".\n" +
+			"what the one before asked for has come, as in --keys 'j j enter'.\n\nScreens: " + screenPlaces + ".\n\n" +
 			"With --now the picture of an unchanged graph is the same every time: ages are counted to that moment, requests\n" +
-			"are made one after the other, and no copies of objects are kept. Times and hops are never drawn.\n" +
+			"are made one after the other, and no copies of objects are kept. Times and hops are never drawn.\n\n" +
 			"What cannot be read is said on the screen; the exit code is 1 when nothing on it could be read.",
 		example: "snap demo: --screen commits --size 120x40\nsnap demo: --screen node:Port/rows --keys 'j enter' --as svg\n" +
 			"snap s3://bucket/graph --now 2026-11-29T12:00:00Z",

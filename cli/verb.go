@@ -104,7 +104,7 @@ func (v *verb) command(env *Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     v.usage(),
 		Short:   v.short,
-		Long:    v.long,
+		Long:    paragraphs(v.long),
 		Example: examples(v.example),
 		Args:    cobra.ArbitraryArgs,
 		RunE:    func(c *cobra.Command, args []string) error { return v.start(env, c, args) },
@@ -127,6 +127,16 @@ func (v *verb) command(env *Env) *cobra.Command {
 		_ = f.Value.Set(f.DefValue)
 	}
 	return c
+}
+
+// paragraphs leaves the breaking of lines to the one who prints, who knows the
+// width: only an empty line parts.
+func paragraphs(s string) string {
+	parts := strings.Split(s, "\n\n")
+	for i, p := range parts {
+		parts[i] = strings.Join(strings.Fields(p), " ")
+	}
+	return strings.Join(parts, "\n\n")
 }
 
 func examples(s string) string {

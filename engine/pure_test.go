@@ -47,7 +47,7 @@ func TestHistogramBuckets(t *testing.T) {
 
 func TestSuggestions(t *testing.T) {
 	names := []string{"node:Company", "node:Port", "node:Vessel", "edge:Owns", "edge:CallsAt", "edge:Partner"}
-	for asked, want := range map[string]string{"Prot": "", "node:Prot": "node:Port", "port": "node:Port", "nodeVessel": "node:Vessel", "zzzzzzzz": ""} {
+	for asked, want := range map[string]string{"Prot": "node:Port", "node:Prot": "node:Port", "port": "node:Port", "nodeVessel": "node:Vessel", "zzzzzzzz": ""} {
 		if got := strings.Join(suggest(asked, names), " "); got != want {
 			t.Errorf("%s: %q, want %q", asked, got, want)
 		}

@@ -22,6 +22,9 @@ func suggest(asked string, names []string) []string {
 	for _, n := range names {
 		other := strings.ToLower(n)
 		d := distance(low, other)
+		if _, typ, ok := strings.Cut(other, ":"); ok && !strings.Contains(low, ":") { // node:Port is near to Prot
+			d = min(d, distance(low, typ))
+		}
 		switch {
 		case low != "" && strings.Contains(other, low):
 			d = min(d, 1)

@@ -142,23 +142,30 @@ func (c *command) cover(m *model, body []string, w int) []string {
 	case c.wait != "":
 		lines = append(lines, part.Line(t, w-2, part.R(theme.Muted, " looking for "+part.Clean(c.wait, t.Glyph)+t.Glyph.More+" esc stops it")))
 	default:
-		lines = append(lines, part.Line(t, w-2, part.R(theme.Muted, " "+c.hint(t.Glyph.Dot))))
+		lines = append(lines, part.Line(t, w-2, part.R(theme.Muted, part.Cut(" "+c.hint(m), w-2, t.Glyph.More))))
 	}
 	return part.Over(body, part.Box(t, "command", lines, w), w, part.Bottom)
 }
 
-// hint says how the verb goes that is being typed.
-func (c *command) hint(dot string) string {
-	words := split(c.field.String())
+// hint says how the verb goes that is being typed, and which words may be the
+// next.
+func (c *command) hint(m *model) string {
+	dot := m.env.Theme.Glyph.Dot
+	text := c.field.String()
+	words := split(text)
 	if len(words) == 0 && c.field.Ghost != "" {
 		return "tab takes the line that was left here " + dot + " typing begins another"
 	}
 	if len(words) > 0 {
 		if v, ok := action.FindVerb(words[0]); ok {
-			return strings.TrimSpace(v.Name+" "+v.Args) + ": " + v.Help
+			out := strings.TrimSpace(v.Name+" "+v.Args) + ": "
+			if next := m.candidates(words); len(next) > 0 && strings.HasSuffix(text, " ") {
+				return out + part.Clean(strings.Join(next, ", "), m.env.Theme.Glyph)
+			}
+			return out + v.Help
 		}
 	}
-	return "enter does it " + dot + " tab completes " + dot + " up: lines before " + dot + " esc leaves"
+	return "help lists the verbs " + dot + " tab completes " + dot + " up: lines before " + dot + " esc leaves"
 }
 
 // complete proposes how the word at the end of the line goes on.

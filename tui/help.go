@@ -62,7 +62,7 @@ func (h *help) cover(m *model, body []string, w int) []string {
 	t := m.env.Theme
 	c := m.context()
 	left := []part.Span{part.S(" "), part.R(theme.Strong, "help"), part.R(theme.Muted, " "+t.Glyph.Dot+" "), part.S(c.Screen)}
-	hint := []part.Span{part.R(theme.Muted, "typing narrows "+t.Glyph.Dot+" esc closes ")}
+	hint := []part.Span{part.R(theme.Muted, "typing narrows "+t.Glyph.Dot+" arrows scroll "+t.Glyph.Dot+" esc closes ")}
 	want := strings.ToLower(strings.TrimSpace(h.field.String()))
 	if want != "" {
 		left = append(left, part.R(theme.Muted, " "+t.Glyph.Dot+" "), part.R(theme.Accent, part.Clean(want, t.Glyph)))
@@ -74,8 +74,9 @@ func (h *help) cover(m *model, body []string, w int) []string {
 		l, r := part.NewDoc(t, w/2), part.NewDoc(t, w-w/2)
 		sheet(l, m.env.Keys, c, want, "on this screen", c.Screen)
 		sheet(l, m.env.Keys, c, want, "in lists", action.Lists)
-		verbs(l, want)
+		filters(l, want)
 		sheet(r, m.env.Keys, c, want, "everywhere", action.Global)
+		verbs(r, want)
 		n := max(l.Len(), r.Len())
 		ll, rl := l.Window(n, new(int)), r.Window(n, new(int))
 		for i := range n {
@@ -86,6 +87,7 @@ func (h *help) cover(m *model, body []string, w int) []string {
 		sheet(d, m.env.Keys, c, want, "in lists", action.Lists)
 		sheet(d, m.env.Keys, c, want, "everywhere", action.Global)
 		verbs(d, want)
+		filters(d, want)
 	}
 	if d.Len() == 0 {
 		d.Text(theme.Muted, "nothing here is called that; esc shows all")
@@ -112,10 +114,44 @@ func sheet(d *part.Doc, keys *action.Map, c action.Context, want, title, scope s
 			key = part.Pad(part.Cut(":"+string(a.ID), helpKeys-1, g.More), helpKeys)
 		}
 		if why := a.Why(c); why != "" {
-			d.Line(part.R(theme.Muted, key+a.Help+" ("+why+")"))
+			entry(d, theme.Muted, key, theme.Muted, a.Help+" ("+why+")")
 			continue
 		}
-		d.Line(part.R(theme.Accent, key), part.S(a.Help))
+		entry(d, theme.Accent, key, theme.Text, a.Help)
+	}
+}
+
+// entry adds a name and beside it what it means, wrapped.
+func entry(d *part.Doc, nameRole theme.Role, name string, textRole theme.Role, text string) {
+	for _, l := range part.Wrap(part.Clean(text, d.Theme().Glyph), max(8, d.Width()-part.Width(name)-2)) {
+		d.Line(part.R(nameRole, name), part.R(textRole, l))
+		name = part.Pad("", part.Width(name))
+	}
+}
+
+// filterTerms are what a filter is made of, as package part reads it.
+var filterTerms = [][2]string{
+	{"word", "the word stands somewhere in the row, whatever its case"},
+	{`"two words"`, "so does a text with spaces; in quotes nothing else is special"},
+	{"column:word", "it stands in that column; column:=word: the column is it"},
+	{"column:>100", "the number in that column is greater; <, >=, <= and = likewise, and numbers as they are shown: 61 KiB, 71 %, v41"},
+	{"!term", "the term does not match"},
+	{"~regex", "the regular expression matches; column:~regex likewise"},
+	{"name = 'x'", "in the rows of a table: a condition, asked of the whole table; !=, <, <=, >, >=, in (…), contains, starts_with and is null likewise, with and, or, not"},
+}
+
+// filters explains what can be typed into a filter.
+func filters(d *part.Doc, want string) {
+	headed := false
+	for _, f := range filterTerms {
+		if !mentions(want, "filter", f[0], f[1]) {
+			continue
+		}
+		if !headed {
+			d.Head("in a filter: terms, all of which must match")
+			headed = true
+		}
+		entry(d, theme.Accent, part.Pad(f[0], helpKeys), theme.Text, f[1])
 	}
 }
 
@@ -131,7 +167,7 @@ func verbs(d *part.Doc, want string) {
 			headed = true
 		}
 		name := strings.TrimSpace(":" + v.Name + " " + v.Args)
-		d.Line(part.R(theme.Accent, part.Pad(name, 2*helpKeys)+" "), part.S(v.Help))
+		entry(d, theme.Accent, part.Pad(name, 2*helpKeys)+" ", theme.Text, v.Help)
 	}
 }
 

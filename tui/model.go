@@ -68,6 +68,7 @@ type model struct {
 	ageDue  time.Time
 	note    string
 	noteEnd time.Time
+	refused bool // the note says why a key did nothing
 
 	askBackground bool
 	interrupted   time.Time

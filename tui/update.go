@@ -151,8 +151,8 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		once := tea.KeyPressMsg{Code: tea.KeyEscape}
 		return tea.Batch(m.key(once), m.key(once))
 	}
-	if m.longNote() { // it covers what the key is for
-		m.note = ""
+	if m.longNote() || m.refused { // it covers what the key is for, or answered the last one
+		m.note, m.refused = "", false
 	}
 	if cmd, taken := m.overlayKey(k); taken {
 		return cmd
@@ -171,7 +171,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 func (m *model) act(id action.ID) tea.Cmd {
 	a := m.env.Keys.Get(id)
 	if why := a.Why(m.context()); why != "" && id != action.Leave {
-		return m.say(a.Title + ": " + why)
+		return m.refuse(a.Title + ": " + why)
 	}
 	return m.do(id)
 }
@@ -436,6 +436,13 @@ func (m *model) interrupt() tea.Cmd {
 func (m *model) say(text string) tea.Cmd {
 	m.note = part.Clean(text, m.env.Theme.Glyph)
 	stays := noteTime + time.Duration(part.Width(m.note))*noteLetter
-	m.noteEnd = m.env.Now.Add(stays)
+	m.noteEnd, m.refused = m.env.Now.Add(stays), false
 	return m.after(stays, noteMsg{})
+}
+
+// refuse says why a key did nothing, until the next key.
+func (m *model) refuse(text string) tea.Cmd {
+	cmd := m.say(text)
+	m.refused = true
+	return cmd
 }

@@ -29,7 +29,7 @@ func (m *model) verb(c *command, line string) (tea.Cmd, error) {
 		if a := m.env.Keys.Get(action.ID(name)); a.ID != "" && len(args) == 0 {
 			return m.acted(a.ID)
 		}
-		return nil, fmt.Errorf("there is no verb %q%s; %s lists them", name, nearest(name), m.keyOr(action.Help, "keys"))
+		return nil, fmt.Errorf("there is no verb %q%s; the verb help lists them", name, nearest(name))
 	}
 	if run := verbTable()[v.Name]; run != nil {
 		if m.picking() && !slices.Contains([]string{"theme", "mouse", "quit"}, v.Name) {

@@ -25,7 +25,8 @@ type Header struct {
 // tight.
 const leftLeast = 20
 
-// Render draws the header. When it gets tight the address goes first, then
+// Render draws the header. An address that is the name already is not told
+// twice. When it gets tight the address goes first, then
 // the words of the gauges, the age, the end of the name, and the gauges at
 // last; what may be written and what is wrong stay.
 func (h Header) Render(t *theme.Theme, w int) string {
@@ -42,7 +43,7 @@ func (h Header) Render(t *theme.Theme, w int) string {
 		}
 	}
 	g := t.Glyph
-	if room := w - SpanWidth(left) - SpanWidth(right) - 3; h.URI != "" && room >= 8 {
+	if room := w - SpanWidth(left) - SpanWidth(right) - 3; h.URI != "" && h.URI != h.Name && room >= 8 {
 		left = append(left, R(theme.Muted, " "+g.Dot+" "+CutLeft(Clean(h.URI, g), room, g.More)))
 	}
 	return Sides(t, w, left, right)

@@ -142,7 +142,7 @@ func (r *rows) begun(text string) bool {
 
 // FilterHelp implements TypingFilterer.
 func (r *rows) FilterHelp(*Env) string {
-	return "name = 'x' and depth >= 3, of the table; words, of the loaded rows"
+	return "code = 'x' and n >= 3 asks the table; words search the loaded rows"
 }
 
 // SetFilter implements Filterer. A text that reads as a condition is asked of
