@@ -234,14 +234,13 @@ func (m *model) drawerTitle(w int, r *screen.Record) string {
 // drawerHints are what the keys mean while the drawer has the focus.
 func (m *model) drawerHints() []part.Hint {
 	k := m.env.Keys
-	pair := func(a, b action.ID) string { return k.Get(a).Keys[0] + " " + k.Get(b).Keys[0] }
 	why := ""
 	if m.looked() == nil {
 		why = "no operation yet"
 	}
 	return []part.Hint{
-		{Key: k.Key(action.Drawer), Title: "close"}, {Key: pair(action.Down, action.Up), Title: "scroll"},
-		{Key: pair(action.PrevTab, action.NextTab), Title: "older, newer operation", Why: why},
+		{Key: k.Key(action.Drawer), Title: "close"}, {Key: k.Both(action.Down, action.Up), Title: "scroll"},
+		{Key: k.Both(action.PrevTab, action.NextTab), Title: "older, newer operation", Why: why},
 		{Key: k.Key(action.Export), Title: "export requests", Why: why}, {Key: k.Key(action.Flip), Title: "to the screen"},
 		{Key: k.Key(action.Scope), Title: "scope"},
 	}

@@ -119,17 +119,33 @@ func (m *model) mark() tea.Cmd {
 		return m.say("nothing is marked any more")
 	}
 	m.env.Pinned = pin
-	return m.say("marked " + pin.Label + "; " + m.env.Key(action.Compare) + " on another one compares them")
+	return m.say("marked " + pin.Label + "; " + m.keyOr(action.Compare, "compare") + " on another one" + elsewhen(pin) + " compares them")
 }
 
-// compare opens what is marked beside what is selected.
+// elsewhen reminds that a row can be compared with itself.
+func elsewhen(p *screen.Pin) string {
+	if p.Kind == screen.PinRow {
+		return ", or this at another moment,"
+	}
+	return ""
+}
+
+// compare opens what is marked beside what is selected. Where nothing of its
+// kind is marked, that is what came before it.
 func (m *model) compare() tea.Cmd {
 	a, b := m.env.Pinned, m.pin()
 	switch {
-	case a == nil || b == nil || a.Kind != b.Kind:
+	case b == nil:
+		return nil
+	case a == nil || a.Kind != b.Kind:
+		if p, ok := m.top().screen.(screen.Predecessor); ok {
+			if since := p.SinceBefore(&m.env); since != nil {
+				return m.effect(screen.Effect{Push: since})
+			}
+		}
 		return nil
 	case *a == *b:
-		return m.say("this is what is marked: choose another one to compare it with")
+		return m.say("this is what is marked: choose another one" + elsewhen(b) + " to compare it with")
 	}
 	return m.effect(screen.Effect{Push: screen.NewCompare(*a, *b)})
 }

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/screen"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -67,6 +68,8 @@ type model struct {
 	ticking bool
 	ageDue  time.Time
 	note    string
+	home    *engine.At // what was shown before one left for another moment
+	noteAt  time.Time  // when it was said
 	noteEnd time.Time
 	refused bool // the note says why a key did nothing
 

@@ -224,8 +224,10 @@ func TestTravelKeepsThePlace(t *testing.T) {
 func TestMarkAndCompare(t *testing.T) {
 	on(t, Options{Screen: "commits"}, func(b *bench, _ *fake.Workspace) {
 		b.keys("D")
-		b.shows("nothing is marked yet")
-		b.keys("=")
+		if b.top().screen.Name() != action.OnCompare {
+			t.Errorf("D with nothing marked opens %s, want what the commit changed", b.top().screen.Name())
+		}
+		b.keys("esc", "=")
 		b.shows("marked ")
 		b.keys("D")
 		b.shows("this is what is marked")
@@ -237,6 +239,42 @@ func TestMarkAndCompare(t *testing.T) {
 		if b.env.Pinned != nil {
 			t.Error("marking the same again does not forget it")
 		}
+	})
+}
+
+func TestCompareOfARowNeedsAMark(t *testing.T) {
+	on(t, Options{Screen: "node:Port/rows"}, func(b *bench, _ *fake.Workspace) {
+		b.keys("D")
+		b.shows("nothing is marked yet; = marks this")
+		b.keys("=")
+		b.shows("D on another one, or this at another moment, compares them")
+	})
+}
+
+// The end of travelling is where it began, not the branch of the commit.
+func TestTravelEndsWhereItBegan(t *testing.T) {
+	on(t, Options{Screen: "commits"}, func(b *bench, _ *fake.Workspace) {
+		b.keys("/")
+		b.typeIn("branch:review")
+		b.keys("enter", "t")
+		if b.env.Branch() == "main" {
+			t.Fatalf("at %v, want a commit of another branch", b.env.At)
+		}
+		b.keys("j", "t", "t")
+		if b.env.Travelling() || b.env.Branch() != "main" {
+			t.Errorf("at %v, want the head of main, where one was", b.env.At)
+		}
+	})
+}
+
+// A sentence makes room for the keys as soon as one goes on.
+func TestNoteGoesWithTheNextKey(t *testing.T) {
+	on(t, Options{Screen: "commits"}, func(b *bench, _ *fake.Workspace) {
+		b.keys("=", "j")
+		b.shows("marked ")
+		b.clock = b.clock.Add(noteLeast)
+		b.keys("j")
+		b.shows("? help")
 	})
 }
 

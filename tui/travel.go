@@ -23,12 +23,18 @@ func (m *model) travel() tea.Cmd {
 	return m.toNow()
 }
 
-// toNow shows the head of the branch again.
+// toNow shows the head again of the branch that was shown before one left for
+// another moment.
 func (m *model) toNow() tea.Cmd {
 	if !m.env.Travelling() {
 		return m.say("all screens show the head of " + m.env.Branch() + " already")
 	}
-	return tea.Batch(m.say("all screens show the head of "+m.env.Branch()), m.look(engine.At{Branch: m.env.At.Branch}))
+	home := engine.At{Branch: m.env.At.Branch}
+	if m.home != nil {
+		home = *m.home
+	}
+	cmd := m.look(home)
+	return tea.Batch(m.say("all screens show the head of "+m.env.Branch()), cmd)
 }
 
 // look shows another branch or moment on all screens. The place on the stack
@@ -38,6 +44,9 @@ func (m *model) look(at engine.At) tea.Cmd {
 	m.leave(m.top())
 	m.leave(m.nav)
 	branch := m.env.Branch()
+	if was := m.env.At; !m.env.Travelling() {
+		m.home = &was
+	}
 	m.env.At, m.warm = at, false
 	m.env.Data.Retarget()
 	for id, v := range m.roots {

@@ -46,9 +46,9 @@ func (m *model) lock() tea.Cmd {
 	return m.say("locked: nothing may be written to " + m.name())
 }
 
-// keyOr is the key of an action, or a verb that does the same.
+// keyOr is the first key of an action, or a verb that does the same.
 func (m *model) keyOr(id action.ID, verb string) string {
-	if k := m.env.Key(id); k != "" {
+	if k, _, _ := strings.Cut(m.env.Key(id), " "); k != "" {
 		return k
 	}
 	return ":" + verb

@@ -130,6 +130,9 @@ func (m *model) offers(c *action.Context) {
 		c.Pins = pin != nil
 		c.Pinned = pin != nil && e.Pinned != nil && e.Pinned.Kind == pin.Kind
 	}
+	if x, ok := s.(screen.Predecessor); ok && !c.Pinned {
+		c.Before = x.SinceBefore(e) != nil
+	}
 	c.Copies = s.Place() != "" // there is always its command line
 	if x, ok := s.(screen.Exporter); ok {
 		c.Exports = x.Exports(e) != nil
@@ -151,7 +154,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		once := tea.KeyPressMsg{Code: tea.KeyEscape}
 		return tea.Batch(m.key(once), m.key(once))
 	}
-	if m.longNote() || m.refused { // it covers what the key is for, or answered the last one
+	if m.longNote() || m.refused || m.env.Now.Sub(m.noteAt) >= noteLeast { // it covers what the key is for, or was read
 		m.note, m.refused = "", false
 	}
 	if cmd, taken := m.overlayKey(k); taken {
@@ -171,6 +174,9 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 func (m *model) act(id action.ID) tea.Cmd {
 	a := m.env.Keys.Get(id)
 	if why := a.Why(m.context()); why != "" && id != action.Leave {
+		if id == action.Compare && m.pin() != nil {
+			why += "; " + m.keyOr(action.Mark, "mark") + " marks this"
+		}
 		return m.refuse(a.Title + ": " + why)
 	}
 	return m.do(id)
@@ -367,7 +373,7 @@ func (m *model) choose(uri string) tea.Cmd {
 
 // anewGraph forgets what belonged to the graph before.
 func (m *model) anewGraph() {
-	m.trail, m.here, m.env.Pinned, m.env.Locked, m.following = nil, 0, nil, false, false
+	m.trail, m.here, m.home, m.env.Pinned, m.env.Locked, m.following = nil, 0, nil, nil, false, false
 	m.commands, m.keep = nil, keeping{}
 	address := m.drafts["address"]
 	m.drafts = map[string]string{}
@@ -404,6 +410,8 @@ func (m *model) forget() tea.Cmd {
 const (
 	twice    = 2 * time.Second // between two interrupts that mean to leave
 	noteTime = 3 * time.Second
+	// noteLeast is how long a sentence stands although keys are pressed.
+	noteLeast = time.Second
 	// noteLetter is how much longer a sentence stands for each of its letters.
 	noteLetter = 25 * time.Millisecond
 )
@@ -436,7 +444,7 @@ func (m *model) interrupt() tea.Cmd {
 func (m *model) say(text string) tea.Cmd {
 	m.note = part.Clean(text, m.env.Theme.Glyph)
 	stays := noteTime + time.Duration(part.Width(m.note))*noteLetter
-	m.noteEnd, m.refused = m.env.Now.Add(stays), false
+	m.noteAt, m.noteEnd, m.refused = m.env.Now, m.env.Now.Add(stays), false
 	return m.after(stays, noteMsg{})
 }
 

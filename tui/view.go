@@ -346,13 +346,17 @@ func (m *model) keys(w int) string {
 			if why != "" && !a.In(c.Screen) || a.ID == action.Leave && c.Deep {
 				continue
 			}
-			hints = append(hints, part.Hint{Key: m.env.Keys.Hint(a), Title: a.Title, Why: why})
+			hint := part.Hint{Key: m.env.Keys.Hint(a), Title: a.Title, Why: why, Keep: a.Keep}
+			if why != "" {
+				hint.Keep = 0
+			}
+			hints = append(hints, hint)
 		}
 	}
 	slices.SortStableFunc(hints, func(a, b part.Hint) int { return cmp.Compare(min(1, len(a.Why)), min(1, len(b.Why))) })
 	if !m.picking() {
 		if from, to := m.env.Key(action.Overview), m.env.Key(action.Versions); from != "" && to != "" {
-			hints = append([]part.Hint{{Key: from + "-" + to, Title: "screens"}}, hints...)
+			hints = append([]part.Hint{{Key: from + "-" + to, Title: "screens", Keep: 35}}, hints...)
 		}
 	}
 	return part.Keys(m.env.Theme, hints, w)

@@ -29,6 +29,7 @@ type Action struct {
 	Keys   []string // as Bubble Tea spells them; the first is shown. One is a plain key
 	Show   string   // how the keys are written where they are shown; "" = Keys[0]
 	Footer int      // place in the footer, 1 first; 0 = not there
+	Keep   int      // where the footer has too little room, the smallest goes first
 	Pair   ID       // in the footer its key stands before this one's: one hint for both
 	Writes bool     // opens the planner of a write
 	// Enabled says why the action cannot be used now, "" when it can. nil: always.
@@ -54,6 +55,7 @@ type Context struct {
 	Exports     bool // something can be written to a file
 	Pins        bool // what is selected can be compared
 	Pinned      bool // something of the same kind is marked
+	Before      bool // it is known what came before what is selected
 	Destination bool // t leads somewhere
 	Travelling  bool // the screens show another moment than now
 	Remote      bool // the graph is reached over a network
@@ -134,9 +136,15 @@ func (m *Map) Key(id ID) string { return m.Get(id).Key() }
 // Hint is how the keys of an action are shown in the footer.
 func (m *Map) Hint(a Action) string {
 	if a.Pair == "" {
-		return a.Key()
+		return a.first()
 	}
-	return strings.TrimSpace(m.Get(a.Pair).first() + " " + a.first())
+	return m.Both(a.Pair, a.ID)
+}
+
+// Both is how the keys of two actions are shown that belong together; "" when
+// neither has one.
+func (m *Map) Both(a, b ID) string {
+	return strings.TrimSpace(m.Get(a).first() + " " + m.Get(b).first())
 }
 
 // Is says that a key means an action, wherever one is.

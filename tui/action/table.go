@@ -81,34 +81,34 @@ var Screens = []string{OnPicker, OnOverview, OnBranches, OnCommits, OnTables, On
 
 // Table is every action. The order is that of the help sheet.
 var Table = []Action{
-	{ID: Open, Title: "open", Help: "open what is selected", Scopes: []string{Lists}, Keys: []string{"enter"}, Footer: 1,
+	{ID: Open, Title: "open", Help: "open what is selected", Scopes: []string{Lists}, Keys: []string{"enter"}, Footer: 1, Keep: 70,
 		Enabled: func(c Context) string { return unless(c.Openable, "nothing to open") }},
-	{ID: Travel, Title: "look at it", Help: "show this branch, commit or version of the graph on all screens; again, or where nothing can be travelled to: back to now", Scopes: []string{Global}, Keys: []string{"t"}, Footer: 2,
+	{ID: Travel, Title: "look at it", Help: "show this branch, commit or version of the graph on all screens; again, or where nothing can be travelled to: back to now", Scopes: []string{Global}, Keys: []string{"t"}, Footer: 2, Keep: 50,
 		Enabled: func(c Context) string { return unless(c.Destination || c.Travelling, "nothing to travel to") }},
-	{ID: Decode, Title: "all operations", Help: "read every manifest: operation, rows and fragments of each version", Scopes: []string{OnVersions}, Keys: []string{"a"}, Footer: 5,
+	{ID: Decode, Title: "all operations", Help: "read every manifest: operation, rows and fragments of each version", Scopes: []string{OnVersions}, Keys: []string{"a"}, Footer: 5, Keep: 80,
 		Enabled: func(c Context) string { return unless(c.Truncated, "nothing left to read") }},
-	{ID: Layouts, Title: "layouts", Help: "read how every table lies on disk, one manifest each", Scopes: []string{OnTables}, Keys: []string{"a"}, Footer: 5,
+	{ID: Layouts, Title: "layouts", Help: "read how every table lies on disk, one manifest each", Scopes: []string{OnTables}, Keys: []string{"a"}, Footer: 5, Keep: 80,
 		Enabled: func(c Context) string { return unless(c.Truncated, "nothing to read") }},
-	{ID: Address, Title: "other address", Help: "type the address of a graph", Scopes: []string{OnPicker}, Keys: []string{"a"}, Footer: 2},
-	{ID: Flip, Title: "detail", Help: "go between list and detail", Scopes: []string{Lists}, Keys: []string{"tab"}, Footer: 3,
+	{ID: Address, Title: "other address", Help: "type the address of a graph", Scopes: []string{OnPicker}, Keys: []string{"a"}, Footer: 2, Keep: 80},
+	{ID: Flip, Title: "detail", Help: "go between list and detail", Scopes: []string{Lists}, Keys: []string{"tab"}, Footer: 3, Keep: 30,
 		Enabled: func(c Context) string { return unless(c.Detail, "no detail") }},
 	{ID: PrevTab, Title: "previous tab", Help: "previous tab", Scopes: []string{Lists}, Keys: []string{"h", "left"}, Show: "h left",
 		Enabled: func(c Context) string { return unless(c.Tabs, "no tabs") }},
-	{ID: NextTab, Title: "tabs", Help: "next tab", Scopes: []string{Lists}, Keys: []string{"l", "right"}, Show: "l right", Pair: PrevTab, Footer: 4,
+	{ID: NextTab, Title: "tabs", Help: "next tab", Scopes: []string{Lists}, Keys: []string{"l", "right"}, Show: "l right", Pair: PrevTab, Footer: 4, Keep: 45,
 		Enabled: func(c Context) string { return unless(c.Tabs, "no tabs") }},
 	{ID: PrevCol, Title: "columns left", Help: "columns to the left", Scopes: []string{OnRows}, Keys: []string{"<", "shift+left"},
 		Enabled: func(c Context) string { return unless(c.Columns, "no columns") }},
-	{ID: NextCol, Title: "columns", Help: "columns to the right", Scopes: []string{OnRows}, Keys: []string{">", "shift+right"}, Pair: PrevCol, Footer: 5,
+	{ID: NextCol, Title: "columns", Help: "columns to the right", Scopes: []string{OnRows}, Keys: []string{">", "shift+right"}, Pair: PrevCol, Footer: 5, Keep: 80,
 		Enabled: func(c Context) string { return unless(c.Columns, "no columns") }},
 
 	{ID: Raw, Title: "raw", Help: "the object itself: key, size, first bytes", Scopes: []string{OnVersions, OnFinding}, Keys: []string{"x"},
 		Enabled: func(c Context) string { return unless(c.Items > 0, "no object") }},
-	{ID: OpenEdge, Title: "the edge", Help: "open the edge itself, not what it leads to", Scopes: []string{OnEntity}, Keys: []string{"x"}, Footer: 5,
+	{ID: OpenEdge, Title: "the edge", Help: "open the edge itself, not what it leads to", Scopes: []string{OnEntity}, Keys: []string{"x"}, Footer: 5, Keep: 80,
 		Enabled: func(c Context) string { return unless(c.Openable, "no edge is selected") }},
 	{ID: FirstLine, Title: "first parents", Help: "only the line of first parents, and back to all", Scopes: []string{OnCommits}, Keys: []string{"f"},
 		Enabled: func(c Context) string { return unless(c.Items > 0, "no commit") }},
-	{ID: HideSame, Title: "only changes", Help: "hide what is equal on both sides, and show it again", Scopes: []string{OnCompare}, Keys: []string{"."}, Footer: 4},
-	{ID: Filter, Title: "filter", Help: "narrow the list: words, column:value, !not, ~regex", Scopes: []string{Lists}, Keys: []string{"/"}, Footer: 4,
+	{ID: HideSame, Title: "only changes", Help: "hide what is equal on both sides, and show it again", Scopes: []string{OnCompare}, Keys: []string{"."}, Footer: 4, Keep: 80},
+	{ID: Filter, Title: "filter", Help: "narrow the list: words, column:value, !not, ~regex", Scopes: []string{Lists}, Keys: []string{"/"}, Footer: 4, Keep: 60,
 		Enabled: func(c Context) string { return unless(c.Filters, "nothing to filter") }},
 	{ID: NextMatch, Title: "next match", Help: "next match of the last filter", Scopes: []string{Lists}, Keys: []string{"n"},
 		Enabled: func(c Context) string { return unless(c.Filters, "nothing to filter") }},
@@ -122,12 +122,12 @@ var Table = []Action{
 		Enabled: func(c Context) string { return unless(c.Detail, "no detail") }},
 	{ID: Mark, Title: "mark", Help: "mark this, to compare it with another", Scopes: []string{Global}, Keys: []string{"=", "space", " "}, Show: "= space",
 		Enabled: func(c Context) string { return unless(c.Pins, "nothing that can be compared") }},
-	{ID: Compare, Title: "compare", Help: "compare what is marked with this", Scopes: []string{Global}, Keys: []string{"D"},
+	{ID: Compare, Title: "compare", Help: "compare what is marked with this; where nothing is, a commit or version with the one before it", Scopes: []string{Global}, Keys: []string{"D"},
 		Enabled: func(c Context) string {
 			if !c.Pins {
 				return "nothing that can be compared"
 			}
-			return unless(c.Pinned, "nothing is marked yet")
+			return unless(c.Pinned || c.Before, "nothing is marked yet")
 		}},
 	{ID: Copy, Title: "copy", Help: "copy an id, a row, a key, the command line", Scopes: []string{Global}, Keys: []string{"y"},
 		Enabled: func(c Context) string { return unless(c.Copies, "nothing to copy") }},
@@ -150,7 +150,7 @@ var Table = []Action{
 	{ID: Tables, Title: "tables", Help: "node and edge types", Keys: []string{"4"}, Scopes: []string{Global}, Enabled: needsGraph},
 	{ID: Versions, Title: "versions", Help: "version chain of __manifest", Keys: []string{"5"}, Scopes: []string{Global}, Enabled: needsGraph},
 	{ID: Ops, Title: "operations", Help: "what was asked of the store, and what it cost before", Keys: []string{"0", "@"}, Show: "0 @", Scopes: []string{Global}, Enabled: needsGraph},
-	{ID: Palette, Title: "palette", Help: "search actions, branches, tables and commits", Keys: []string{"ctrl+p", "p"}, Show: "^p p", Scopes: []string{Global}, Footer: 7},
+	{ID: Palette, Title: "palette", Help: "search actions, branches, tables and commits", Keys: []string{"p", "ctrl+p"}, Show: "p ^p", Scopes: []string{Global}, Footer: 7, Keep: 90},
 	{ID: Command, Title: "command", Help: "type a verb, as on the command line", Keys: []string{":"}, Scopes: []string{Global}},
 	{ID: HistBack, Title: "back in history", Help: "to the place before, wherever it was", Keys: []string{"b", "[", "alt+left"}, Show: "b [", Scopes: []string{Global}},
 	{ID: HistNext, Title: "forward", Help: "forward again", Keys: []string{"v", "]", "alt+right"}, Show: "v ]", Scopes: []string{Global}},
@@ -164,14 +164,14 @@ var Table = []Action{
 			}
 			return unless(c.Remote, "a graph on this machine is never locked")
 		}},
-	{ID: Back, Title: "back", Help: "go back", Scopes: []string{Global}, Keys: []string{"esc", "backspace"}, Footer: 6,
+	{ID: Back, Title: "back", Help: "go back", Scopes: []string{Global}, Keys: []string{"esc", "backspace"}, Footer: 6, Keep: 40,
 		Enabled: func(c Context) string { return unless(c.Deep, "this is the first screen") }},
-	{ID: Reload, Title: "reload", Help: "load this screen again", Scopes: []string{Global}, Keys: []string{"r"}, Footer: 8,
+	{ID: Reload, Title: "reload", Help: "load this screen again", Scopes: []string{Global}, Keys: []string{"r"}, Footer: 8, Keep: 20,
 		Enabled: func(c Context) string { return unless(c.Loads, "nothing here is loaded") }},
 	{ID: Scope, Title: "meter scope", Help: "meter in the status line: screen, last operation, since start", Scopes: []string{Global}, Keys: []string{"s"}},
-	{ID: Help, Title: "help", Help: "this sheet", Scopes: []string{Global}, Keys: []string{"?"}, Footer: 7},
+	{ID: Help, Title: "help", Help: "this sheet", Scopes: []string{Global}, Keys: []string{"?"}, Footer: 7, Keep: 100},
 	{ID: Interrupt, Title: "cancel", Help: "cancel what is loading; twice within 2 s, quit", Scopes: []string{Global}, Keys: []string{"ctrl+c"}, Show: "^c"},
-	{ID: Leave, Title: "quit", Help: "go back, from the first screen leave the program", Scopes: []string{Global}, Keys: []string{"q"}, Footer: 9},
+	{ID: Leave, Title: "quit", Help: "go back, from the first screen leave the program", Scopes: []string{Global}, Keys: []string{"q"}, Footer: 9, Keep: 25},
 }
 
 func unless(ok bool, why string) string {

@@ -1,6 +1,8 @@
 package part
 
 import (
+	"slices"
+
 	"github.com/omnideck/omnideck/tui/theme"
 )
 
@@ -215,29 +217,41 @@ type Watched struct{ Long, Short Span }
 type Hint struct {
 	Key, Title string
 	Why        string // why it cannot be used now, "" = it can
+	Keep       int    // the smallest goes first where there is too little room
 }
 
-// Keys draws the key line. A hint that cannot be used keeps its place and says
-// why where there is room.
+// Keys draws the key line. A hint that cannot be used says why, where there is
+// room; one without a key is not there. What does not fit is dropped by Keep.
 func Keys(t *theme.Theme, hints []Hint, w int) string {
-	spans := []Span{S(" ")}
-	used := 1
-	for i, h := range hints {
-		var part []Span
-		if i > 0 {
-			part = append(part, S("  "))
-		}
-		if h.Why == "" {
-			part = append(part, R(theme.Accent, h.Key), S(" "+h.Title))
-		} else {
-			part = append(part, R(theme.Muted, h.Key+" "+h.Title+" ("+h.Why+")"))
-		}
-		if n := SpanWidth(part); used+n > w {
+	var shown [][]Span
+	var keep []int
+	used := 1 - columnGap
+	for _, h := range hints {
+		if h.Key == "" {
 			continue
-		} else {
-			used += n
 		}
-		spans = append(spans, part...)
+		one := []Span{R(theme.Accent, h.Key), S(" " + h.Title)}
+		if h.Why != "" {
+			one = []Span{R(theme.Muted, h.Key+" "+h.Title+" ("+h.Why+")")}
+		}
+		shown, keep, used = append(shown, one), append(keep, h.Keep), used+columnGap+SpanWidth(one)
+	}
+	for used > w && len(shown) > 1 {
+		worst := len(keep) - 1
+		for i := len(keep) - 2; i >= 0; i-- {
+			if keep[i] < keep[worst] {
+				worst = i
+			}
+		}
+		used -= columnGap + SpanWidth(shown[worst])
+		shown, keep = slices.Delete(shown, worst, worst+1), slices.Delete(keep, worst, worst+1)
+	}
+	spans := []Span{S(" ")}
+	for i, one := range shown {
+		if i > 0 {
+			spans = append(spans, S(spaces(columnGap)))
+		}
+		spans = append(spans, one...)
 	}
 	return Line(t, w, spans...)
 }

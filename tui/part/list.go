@@ -71,6 +71,7 @@ type Column struct {
 	Drop  int  // columns with the greatest Drop vanish first when it gets tight; 0 = never
 	Min   int  // cells that the column may be cut down to; 0 = never cut
 	Max   int  // cells that it may take; 0 = as many as its text
+	Marks bool // as wide as the window needs, not as the widest cell that was ever seen
 }
 
 // Table is a list with columns.
@@ -118,6 +119,9 @@ func (tb Table) layout(w int, l *List, cells [][]Span) []int {
 	}
 	for c, col := range tb.Columns {
 		n := l.widths[c]
+		if col.Marks {
+			n = 0
+		}
 		if tb.Heading {
 			n = max(n, Width(col.Title))
 		}

@@ -45,6 +45,17 @@ func everySize(t *testing.T, foreign bool, h func(w int) int, render func(th *th
 
 func fixed(h int) func(int) int { return func(int) int { return h } }
 
+// What matters most stays where there is little room, in its place.
+func TestKeysDropWhatMattersLeast(t *testing.T) {
+	th, _ := theme.New("mono", theme.Unknown, false)
+	hints := []Hint{{Key: "1-5", Title: "screens", Keep: 3}, {Key: "enter", Title: "open", Keep: 7}, {Key: "", Title: "unbound", Keep: 9}, {Key: "r", Title: "reload", Keep: 2}, {Key: "?", Title: "help", Keep: 10}}
+	for w, want := range map[int]string{60: "1-5 screens  enter open  r reload  ? help", 40: "1-5 screens  enter open  ? help", 25: "enter open  ? help", 10: "? help"} {
+		if got := strings.TrimSpace(ansi.Strip(Keys(th, hints, w))); got != want {
+			t.Errorf("in %d cells: %q, want %q", w, got, want)
+		}
+	}
+}
+
 func TestFieldIsOneLineAtEveryWidth(t *testing.T) {
 	for _, s := range hard {
 		f := NewField(s)

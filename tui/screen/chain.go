@@ -252,6 +252,21 @@ func (c *chain) Pin(e *Env) *Pin {
 	return &Pin{Kind: PinVersion, Label: c.table + " v" + part.Count(x.Version), Table: c.table, Branch: e.Branch(), Version: x.Version}
 }
 
+// SinceBefore implements Predecessor: what the selected version changed.
+func (c *chain) SinceBefore(e *Env) Screen {
+	v, x := c.version(e)
+	i, _ := c.selected(e)
+	if x == nil || i+1 >= len(c.merged(v)) {
+		return nil
+	}
+	before, pin := c.merged(v)[i+1].Version, c.Pin(e)
+	a := *pin
+	if a.Version = before; c.own() {
+		a.Version, a.At = 0, ownAt(e, before)
+	}
+	return NewCompare(a, *pin)
+}
+
 // Copies implements Copier.
 func (c *chain) Copies(e *Env) []Copy {
 	_, x := c.version(e)

@@ -45,6 +45,8 @@ func atArgs(e *Env) []string {
 
 // press is the first key of an action, for a text that tells to press it.
 func press(e *Env, id action.ID) string {
-	k, _, _ := strings.Cut(e.Key(id), " ")
-	return k
+	if k, _, _ := strings.Cut(e.Key(id), " "); k != "" {
+		return k
+	}
+	return ":" + string(id)
 }

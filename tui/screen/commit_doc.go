@@ -31,7 +31,10 @@ func summary(changed []engine.TableChange, g theme.Glyphs) string {
 		return "no table moved"
 	}
 	if len(changed) > 2 {
-		return part.Count(len(changed)) + " tables " + signed(rowsOf(changed))
+		if n := rowsOf(changed); n != 0 {
+			return part.Count(len(changed)) + " tables " + signed(n)
+		}
+		return part.Count(len(changed)) + " tables, " + sameCount
 	}
 	var out string
 	for i, c := range changed {
@@ -49,9 +52,15 @@ func change(c engine.TableChange) string {
 		return "made, " + signed(c.RowsDelta)
 	case c.ToVersion == 0:
 		return "dropped"
+	case c.RowsDelta == 0:
+		return sameCount
 	}
 	return signed(c.RowsDelta)
 }
+
+// sameCount is said of a version that has as many rows as the one before: some
+// may have been updated, all may have been written anew.
+const sameCount = "same count"
 
 func signed(n int64) string {
 	if n >= 0 {
@@ -113,7 +122,7 @@ func commitDoc(e *Env, d *part.Doc, h *History, row int) {
 	if e.At == point(en) {
 		travel = " goes back to now"
 	}
-	d.Gap().Text(theme.Muted, press(e, action.Travel)+travel+dot+press(e, action.Mark)+" marks it, "+press(e, action.Compare)+" compares")
+	d.Gap().Text(theme.Muted, press(e, action.Travel)+travel+dot+press(e, action.Compare)+" shows what it changed"+dot+press(e, action.Mark)+" marks it to compare")
 }
 
 func changeLine(d *part.Doc, c engine.TableChange) {

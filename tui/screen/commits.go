@@ -184,6 +184,15 @@ func (c *Commits) Pin(e *Env) *Pin {
 	return &Pin{Kind: PinPoint, Label: "commit " + part.Short(en.ID, e.Theme.Glyph), At: point(en)}
 }
 
+// SinceBefore implements Predecessor: what the selected commit changed.
+func (c *Commits) SinceBefore(e *Env) Screen {
+	_, en, _ := c.entry(e)
+	if en == nil || en.Parent == nil {
+		return nil
+	}
+	return newComparePoints(*en.Parent, en.ID, nil, c.Pin(e))
+}
+
 // Copies implements Copier.
 func (c *Commits) Copies(e *Env) []Copy {
 	_, en, _ := c.entry(e)
@@ -333,7 +342,7 @@ func (c *Commits) table(e *Env, h *History, n, height int) part.Table {
 func commitColumns() []part.Column {
 	return []part.Column{
 		{Title: "commit"},
-		{Title: ""},
+		{Marks: true},
 		{Title: "version", Right: true, Drop: 6},
 		{Title: "branch", Min: 10, Max: 24, Drop: 3},
 		{Title: "actor", Min: 8, Max: 18, Drop: 5},

@@ -239,7 +239,6 @@ func (s *compareRows) Copies(e *Env) []Copy {
 // Render implements Screen.
 func (s *compareRows) Render(e *Env, a Area) []string {
 	s.arrange()
-	s.short = 5 + s.places(len(s.pairs))
 	list := func(w, h int, focused bool) []string { return s.renderList(e, w, h, focused) }
 	detail := func(w int) *part.Doc { return s.detail(e, w) }
 	if s.selected() == nil {

@@ -210,10 +210,6 @@ func (s *compareVersions) Render(e *Env, a Area) []string {
 		out := append([]string{title(e, a.W, s.heading(e), "", &s.data)}, absent(e, &s.data, a.W, a.H-1)...)
 		return part.Fit(out, a.W, a.H)
 	}
-	s.short = 3 + s.places(len(d.Changes))
-	if s.data.Problem() != nil {
-		s.short += problemLines
-	}
 	list := func(w, h int, focused bool) []string { return s.renderList(e, d, w, h, focused) }
 	detail := func(w int) *part.Doc {
 		doc := part.NewDoc(e.Theme, w)

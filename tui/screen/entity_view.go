@@ -22,10 +22,6 @@ func (s *Entity) Render(e *Env, a Area) []string {
 	if noEntity(s.record.Problem()) != nil && s.record.Loaded().IsZero() {
 		return part.Fit(append(out, s.nothing(e, a)...), a.W, a.H+1)
 	}
-	s.short = 2 + s.places(len(s.links)) + len(s.tail(e, a.W))
-	if s.around.Problem() != nil || s.record.Problem() != nil {
-		s.short += problemLines
-	}
 	list := func(w, h int, focused bool) []string { return s.renderList(e, w, h, focused) }
 	detail := func(w int) *part.Doc { return s.detail(e, w) }
 	return part.Fit(append(out, s.render(e, a, s.key(s.list.Sel), list, detail)...), a.W, a.H+1)

@@ -213,10 +213,6 @@ func (s *Find) Render(e *Env, a Area) []string {
 	if len(hits) == 0 {
 		return part.Fit(s.nothing(e, a.W, a.H, name), a.W, a.H)
 	}
-	s.short = 3 + s.places(len(hits))
-	if s.hits.Problem() != nil {
-		s.short += problemLines
-	}
 	list := func(w, h int, focused bool) []string { return s.renderList(e, hits, w, h, name, focused) }
 	detail := func(w int) *part.Doc { return s.detail(e, w) }
 	return s.render(e, a, s.key(s.list.Sel), list, detail)

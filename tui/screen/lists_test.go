@@ -108,6 +108,18 @@ func (st *stage) draw(w, h int) string {
 	return b.String()
 }
 
+// A list leaves no line empty that its detail could fill.
+func TestShortListsLeaveTheirRoomToTheDetail(t *testing.T) {
+	for _, sc := range scenes {
+		t.Run(sc.name, func(t *testing.T) {
+			above, below, ok := strings.Cut(sc.make(t).draw(80, 21), "\n"+strings.Repeat("─", 80))
+			if ok && strings.HasSuffix(above, "\n") && strings.Contains(below, "lines more") {
+				t.Errorf("the list ends with an empty line, the detail is cut:\n%s%s", above, below)
+			}
+		})
+	}
+}
+
 var errStore = errors.New("the store could not be reached: dial tcp 10.0.0.7:443: connection refused")
 
 // scenes are the list screens in the states that they can be in.

@@ -16,6 +16,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/omnideck/omnideck/engine"
@@ -190,6 +191,9 @@ type (
 	Exporter interface{ Exports(*Env) *Export }
 	// Pinner says what = marks; nil when nothing.
 	Pinner interface{ Pin(*Env) *Pin }
+	// Predecessor compares what is selected with what came before it, a commit
+	// with its parent. nil: nothing did, or it is not known what.
+	Predecessor interface{ SinceBefore(*Env) Screen }
 	// Traveller says where in history t goes, and its name for people.
 	Traveller interface {
 		Destination(*Env) (at engine.At, name string, ok bool)
@@ -313,7 +317,6 @@ type split struct {
 	shown   string
 	drawn   drawn
 	share   int // of a wide area that the list takes, in percent; 0 = 46
-	short   int // lines that the list fills, where it is known to be short; 0 = all that it gets
 }
 
 // InDetail implements Screen.
@@ -403,15 +406,24 @@ func (s *split) render(e *Env, a Area, key string, list func(w, h int, focused b
 		return draw(a.W, a.H, true)
 	}
 	doc := detail(a.W)
-	below := a.H * 2 / 5
-	if s.short > 0 {
-		below = max(below, a.H-1-s.short)
-	}
-	below = min(doc.Len(), below)
+	below := min(doc.Len(), a.H*2/5)
 	if below == 0 {
 		return draw(a.W, a.H, true)
 	}
+	lines := draw(a.W, a.H-below-1, true)
+	// What a short list leaves empty is the detail's.
+	more := min(blankTail(lines), doc.Len()-below)
+	lines, below = lines[:len(lines)-more], below+more
+	s.drawn.list = lines
 	top := 0
-	lines := append(draw(a.W, a.H-below-1, true), part.Rule(t, "", a.W))
-	return append(lines, doc.Window(below, &top)...)
+	return append(append(lines[:len(lines):len(lines)], part.Rule(t, "", a.W)), doc.Window(below, &top)...)
+}
+
+// blankTail counts the lines at the end in which nothing stands.
+func blankTail(lines []string) int {
+	n := 0
+	for n < len(lines) && strings.TrimSpace(lines[len(lines)-1-n]) == "" {
+		n++
+	}
+	return n
 }

@@ -233,6 +233,14 @@ func (s *Table) Pin(e *Env) *Pin {
 	return nil
 }
 
+// SinceBefore implements Predecessor.
+func (s *Table) SinceBefore(e *Env) Screen {
+	if t, ok := offer[Predecessor](s); ok {
+		return t.SinceBefore(e)
+	}
+	return nil
+}
+
 // Destination implements Traveller.
 func (s *Table) Destination(e *Env) (at engine.At, name string, ok bool) {
 	if t, ok := offer[Traveller](s); ok {
