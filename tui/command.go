@@ -152,7 +152,7 @@ func (c *command) cover(m *model, body []string, w int) []string {
 func (c *command) hint(m *model) string {
 	dot := m.env.Theme.Glyph.Dot
 	text := c.field.String()
-	words := split(text)
+	words, _ := split(text)
 	if len(words) == 0 && c.field.Ghost != "" {
 		return "tab takes the line that was left here " + dot + " typing begins another"
 	}
@@ -243,8 +243,8 @@ func verbNames() []string {
 }
 
 // split makes words of a line: spaces part them, quotes hold them together.
-func split(line string) []string {
-	var out []string
+// open is a quote that no other closes, 0 = none.
+func split(line string) (out []string, open rune) {
 	var word strings.Builder
 	quote, any := rune(0), false
 	for _, r := range line {
@@ -267,5 +267,5 @@ func split(line string) []string {
 	if any {
 		out = append(out, word.String())
 	}
-	return out
+	return out, quote
 }

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	condition "github.com/omnideck/omnideck/engine/where"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/screen"
@@ -16,9 +17,12 @@ import (
 // verb carries out a line of the command line. An error says what is wrong
 // with the line; the line stays.
 func (m *model) verb(c *command, line string) (tea.Cmd, error) {
-	words := split(strings.TrimPrefix(line, ":"))
+	words, open := split(strings.TrimPrefix(line, ":"))
+	if open != 0 {
+		return nil, fmt.Errorf("the quote %c is not closed: a word that holds one stands in quotes of the other kind", open)
+	}
 	if len(words) > 0 && words[0] == "omnideck" { // pasted from a shell
-		words = words[1:]
+		words = slices.DeleteFunc(words[1:], func(w string) bool { return w == m.env.Address || w == stripped(m.env.URI) })
 	}
 	if len(words) == 0 {
 		return nil, nil
@@ -73,7 +77,7 @@ type verbFunc func(m *model, c *command, v action.Verb, args []string) (tea.Cmd,
 // verbTable holds the verbs that are more than an action.
 func verbTable() map[string]verbFunc {
 	return map[string]verbFunc{
-		"versions": tableVerb("versions"), "fragments": tableVerb("fragments"), "indexes": tableVerb("indexes"), "schema": schemaVerb,
+		"versions": tableVerb("versions"), "fragments": tableVerb("fragments"), "indexes": tableVerb("indexes"), "schema": tableVerb("schema"),
 		"rows": rowsVerb, "find": findVerb, "neighbors": neighborsVerb, "diff": diffVerb, "at": atVerb, "now": nowVerb,
 		"holds": holdsVerb, "theme": themeVerb, "mouse": mouseVerb, "write": writeVerb, "lock": lockVerb, "export": exportVerb, "quit": quitVerb,
 	}
@@ -143,19 +147,15 @@ func tableVerb(tab string) verbFunc {
 	}
 }
 
-func schemaVerb(m *model, c *command, v action.Verb, args []string) (tea.Cmd, error) {
-	if len(args) == 0 {
-		return m.openPlace("schema")
-	}
-	return tableVerb("schema")(m, c, v, args)
-}
-
 func rowsVerb(m *model, _ *command, v action.Verb, args []string) (tea.Cmd, error) {
 	where := ""
 	if i := slices.Index(args, "--where"); i >= 0 {
 		where = strings.TrimSpace(strings.Join(args[i+1:], " "))
 		if where == "" {
 			return nil, fmt.Errorf("rows: found no condition behind --where, expected one such as %s", `rows Port --where "tonnage > 9"`)
+		}
+		if _, err := condition.Parse(where); err != nil {
+			return nil, fmt.Errorf("rows: reading the condition behind --where: %w", err)
 		}
 		args = args[:i]
 	}

@@ -63,7 +63,8 @@ func TestCommandLine(t *testing.T) {
 			"fragments Port": "node:Port/fragments", "indexes node:Port": "node:Port/indexes", "rows Vessel": "node:Vessel/rows",
 			"schema Port": "node:Port/schema", "versions edge:CallsAt": "edge:CallsAt/versions", "neighbors Port 'a b'": "node:Port/rows/a b",
 			"omnideck find NLRTM": "find/NLRTM", ":diff main review/ports": "diff/main..review/ports",
-			`rows Port --where "tonnage > 9"`: "node:Port/rows", "holds Port 40": "node:Port/versions",
+			"omnideck rows " + ws.Address + " Port": "node:Port/rows",
+			`rows Port --where "tonnage > 9"`:       "node:Port/rows", "holds Port 40": "node:Port/versions",
 		} {
 			run(line)
 			if b.place() != place || len(b.overlays) > 0 {
@@ -74,6 +75,7 @@ func TestCommandLine(t *testing.T) {
 		for line, want := range map[string]string{
 			"fragmnts": "did you mean fragments?", "rows": "expected rows TYPE", "rows Ports": "there is no type Ports",
 			"rows port": "did you mean node:Port?", "theme pink": `found "pink"`, "holds Port x": "expected the number of a version",
+			`rows Port --where "tonnage > 9`: "the quote \" is not closed", "rows Port --where x": "reading the condition behind --where", "bogus": "help lists them",
 			"at": "expected at COMMIT", "info now": "takes no word behind it", "rows Port --where": "no condition behind --where",
 		} {
 			b.keys(":", "ctrl+u")
@@ -116,6 +118,68 @@ func TestCommandLine(t *testing.T) {
 		if c := b.overlays[0].(*command); !strings.HasPrefix(c.field.String(), "fragments node:") {
 			t.Errorf("tab makes %q", c.field.String())
 		}
+	})
+}
+
+// TestEveryVerbIsKept: what the help promises of a verb, with the words that
+// may be left out and without them, can be carried out.
+func TestEveryVerbIsKept(t *testing.T) {
+	sample := strings.NewReplacer("[--where EXPR]", "--where 'tonnage > 9'", "[TABLE]", "node:Port", "TABLE", "node:Port", "TYPE", "Port", "COMMIT|VERSION|BRANCH", "main",
+		"VERSION", "40", "A B", "main review/ports", "ID", "NLRTM", "NAME", "dark", "[FILE]", "")
+	for _, v := range action.Verbs {
+		lines := []string{v.Name + " " + sample.Replace(v.Args)}
+		if required, _, optional := strings.Cut(v.Args, "["); optional {
+			lines = append(lines, v.Name+" "+sample.Replace(required))
+		}
+		for _, line := range lines {
+			on(t, Options{Screen: "tables"}, func(b *bench, _ *fake.Workspace) {
+				if v.Name == "quit" {
+					return // it would leave
+				}
+				b.keys(":")
+				b.typeIn(line)
+				b.keys("enter")
+				b.drain()
+				for _, o := range b.overlays {
+					if c, ok := o.(*command); ok {
+						t.Errorf(":%s: %s", line, c.said)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestCommandHints: the line says what it knows, and which words may follow.
+func TestCommandHints(t *testing.T) {
+	on(t, Options{}, func(b *bench, _ *fake.Workspace) {
+		b.keys("4", "1", ":")
+		b.shows("help lists the verbs")
+		b.typeIn("theme ")
+		b.shows("theme NAME: ansi16, dark, light, contrast, mono")
+		b.keys("ctrl+u")
+		b.typeIn("rows ")
+		b.shows("rows TYPE [--where EXPR]: ", "Port")
+		b.keys("ctrl+u")
+		b.typeIn("help")
+		b.keys("enter")
+		b.typeIn("filter")
+		b.shows("in a filter: terms, all of which must match", "column:>100")
+	})
+}
+
+// TestRefusalGoesWithTheNextKey: why a key did nothing does not hide the keys
+// that do something any longer than until the next one; news stays.
+func TestRefusalGoesWithTheNextKey(t *testing.T) {
+	on(t, Options{}, func(b *bench, _ *fake.Workspace) {
+		b.keys("esc")
+		b.shows("this is the first screen")
+		b.keys("j")
+		b.lacks("this is the first screen")
+		b.shows("? help")
+		b.say("wrote a file")
+		b.keys("j")
+		b.shows("wrote a file")
 	})
 }
 

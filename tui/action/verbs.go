@@ -23,7 +23,7 @@ var Verbs = []Verb{
 	{Name: "fragments", Args: "TABLE", Help: "the fragments of a table"},
 	{Name: "indexes", Args: "TABLE", Help: "the indexes of a table"},
 	{Name: "rows", Args: "TYPE [--where EXPR]", Help: "the rows of a type, those that meet a condition"},
-	{Name: "schema", Args: "[TYPE]", Help: "the schema of a type, else of the graph"},
+	{Name: "schema", Args: "TYPE", Help: "the properties of a type, its keys and constraints"},
 	{Name: "find", Args: "ID", Help: "where an id stands, in all types"},
 	{Name: "neighbors", Args: "TYPE ID", Help: "one entity with its edges"},
 	{Name: "diff", Args: "A B", Help: "compare two commits, versions or branches"},
