@@ -246,47 +246,59 @@ func (m *model) drawerHints() []part.Hint {
 	}
 }
 
-// drawn is what the columns of the drawer rest on, and how they looked: they
+// drawn is what the pages of the drawer rest on, and how they looked: they
 // stand under every frame of a large window, and change only with the meter.
 type drawn struct {
 	of    drawnOf
-	lines []string
+	left  []string // columns
+	slow  []string
+	calls *part.Doc
+	page  []string // all of them below each other
 }
 
 type drawnOf struct {
-	record       *screen.Record
-	its, scope   workspace.Reading
-	meter        workspace.Meter
-	kept, run    bool
-	w, h, scroll int
-	focus        bool
-	byOp, masked bool
-	theme        *theme.Theme
+	record     *screen.Record
+	its, scope workspace.Reading
+	meter      workspace.Meter
+	kept, run  bool
+	w, h       int // h: of columns
+	focus      bool
+	byOp       bool
+	masked     bool
+	theme      *theme.Theme
+}
+
+// redraw says that the pages of the drawer must be drawn again, and forgets
+// the old ones.
+func (m *model) redraw(r *screen.Record, w, h int) bool {
+	of := drawnOf{
+		record: r, its: r.Reading(), scope: m.at, meter: m.of, kept: r.Meter != nil, run: r.Running(), w: w, h: h,
+		focus: m.drawer.focus, byOp: m.scope == 1, masked: m.env.Masked, theme: m.env.Theme,
+	}
+	if m.drawn.of == of {
+		return false
+	}
+	m.drawn = drawn{of: of}
+	return true
 }
 
 // drawerColumns is the drawer of a wide window: the matrix, what was slow, and
 // the requests one by one.
 func (m *model) drawerColumns(r *screen.Record, w, h int) []string {
-	of := drawnOf{
-		record: r, its: r.Reading(), scope: m.at, meter: m.of, kept: r.Meter != nil, run: r.Running(), w: w, h: h, scroll: m.drawer.scroll,
-		focus: m.drawer.focus, byOp: m.scope == 1, masked: m.env.Masked, theme: m.env.Theme,
+	if m.redraw(r, w, h) {
+		m.drawColumns(r, w, h)
 	}
-	if m.drawn.of != of {
-		lines := m.drawColumns(r, w, h)
-		of.scroll = m.drawer.scroll // brought into range
-		m.drawn = drawn{of, lines}
-	}
-	return m.drawn.lines
+	d := &m.drawn
+	return part.Beside(m.env.Theme, part.Beside(m.env.Theme, d.left, d.slow), d.calls.Window(h, &m.drawer.scroll))
 }
 
-func (m *model) drawColumns(r *screen.Record, w, h int) []string {
+func (m *model) drawColumns(r *screen.Record, w, h int) {
 	t, e := m.env.Theme, &m.env
 	matrix := 52
 	slow := 48
 	fall := w - matrix - slow - 2
 	tr, ok := r.Trace()
-	top := new(int)
-	left := part.NewDoc(t, matrix).Add(screen.Matrix(e, m.scopeTrace(r), matrix)...).Window(h, top)
+	left := part.NewDoc(t, matrix).Add(screen.Matrix(e, m.scopeTrace(r), matrix)...)
 	middle := part.NewDoc(t, slow)
 	right := part.NewDoc(t, fall)
 	switch {
@@ -304,7 +316,7 @@ func (m *model) drawColumns(r *screen.Record, w, h int) []string {
 		}
 		right.Add(screen.Waterfall(e, tr, fall, lines)...)
 	}
-	return part.Beside(t, part.Beside(t, left, middle.Window(h, new(int))), right.Window(h, &m.drawer.scroll))
+	m.drawn.left, m.drawn.slow, m.drawn.calls = left.Window(h, new(int)), middle.Window(h, new(int)), right
 }
 
 // scopeTrace is the trace of the scope that the status line shows; of an
@@ -320,8 +332,19 @@ func (m *model) scopeTrace(r *screen.Record) cost.Trace {
 
 // drawerPage is the drawer of a narrow window: everything below each other.
 func (m *model) drawerPage(r *screen.Record, w int) *part.Doc {
-	t, e := m.env.Theme, &m.env
-	d := part.NewDoc(t, w)
+	d := part.NewDoc(m.env.Theme, w)
+	if m.redraw(r, w, 0) {
+		m.drawPage(r, d)
+		m.drawn.page = d.Window(d.Len(), new(int))
+	} else {
+		d.Add(m.drawn.page...)
+	}
+	gaugeDoc(&m.env, d, w)
+	return d
+}
+
+func (m *model) drawPage(r *screen.Record, d *part.Doc) {
+	e, w := &m.env, d.Width()
 	d.Add(screen.Matrix(e, m.scopeTrace(r), w)...)
 	tr, ok := r.Trace()
 	switch {
@@ -333,6 +356,4 @@ func (m *model) drawerPage(r *screen.Record, w int) *part.Doc {
 		d.Add(screen.Slowest(e, tr, 5, w)...)
 		d.Gap().Add(screen.Waterfall(e, tr, w, 0)...)
 	}
-	gaugeDoc(e, d, w)
-	return d
 }

@@ -147,19 +147,23 @@ func TestRandomKeys(t *testing.T) {
 
 // million is a history as long as none that was seen yet.
 func million() *fake.Workspace {
+	n := 1_000_000
+	if underRace {
+		n = 10_000
+	}
 	ws := fake.Harbor()
 	base := ws.Log
-	log := make([]engine.LogEntry, 0, 1_000_000)
+	log := make([]engine.LogEntry, 0, n)
 	branch, actor := "review/ports", "ana"
-	ids := make([]string, 1_000_001)
+	ids := make([]string, n+1)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("01KD8W3Q4Y8ZT5V6M2B%07d", 9_000_000-i)
 	}
-	for i := range 1_000_000 {
-		e := engine.LogEntry{Commit: engine.Commit{ID: ids[i], ManifestVersion: uint64(1_000_000 - i), Actor: &actor, CreatedAt: fake.Epoch.UnixMicro() - int64(i)*60_000_000}}
+	for i := range n {
+		e := engine.LogEntry{Commit: engine.Commit{ID: ids[i], ManifestVersion: uint64(n - i), Actor: &actor, CreatedAt: fake.Epoch.UnixMicro() - int64(i)*60_000_000}}
 		e.Parent, e.Changed = &ids[i+1], base[i%len(base)].Changed
 		if i%12 == 3 {
-			e.MergedParent = &ids[min(i+1+i%7, 1_000_000)]
+			e.MergedParent = &ids[min(i+1+i%7, n)]
 		}
 		if i%5 == 1 {
 			e.Branch = &branch
@@ -185,7 +189,7 @@ func TestKeyToFrameWithAMillionCommits(t *testing.T) {
 		b.stop()
 	})
 	h, ok := b.env.Data.History.Get()
-	if !ok || h.Len() != 1_000_000 {
+	if !ok || h.Len() != len(ws.Log) {
 		t.Fatal("the million commits are not loaded")
 	}
 	keys := []string{"k", "k", "pgup", "ctrl+u", "j", "g", "j", "pgdown", "tab", "j", "tab", "end", "k", "home", "G", "ctrl+u"}
@@ -203,7 +207,7 @@ func TestKeyToFrameWithAMillionCommits(t *testing.T) {
 	slices.Sort(took)
 	p99 := took[len(took)*99/100]
 	t.Logf("key to frame, 200x60, 1 000 000 commits: p50 %v, p99 %v, max %v", took[len(took)/2], p99, took[len(took)-1])
-	if p99 > 50*time.Millisecond {
+	if p99 > 50*time.Millisecond && !underRace {
 		t.Errorf("p99 is %v, the budget is 16 ms", p99)
 	}
 }

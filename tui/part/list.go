@@ -35,12 +35,22 @@ func (l *List) Window() int { return l.window }
 // Settle makes the position fit n items: the item with the remembered key when
 // it still exists, else the same place. key may be nil when items have none.
 func (l *List) Settle(n int, key func(i int) string) {
-	if key != nil && l.Key != "" && (l.Sel >= n || key(l.Sel) != l.Key) {
+	l.SettleBy(n, key, func(want string) (int, bool) {
 		for i := range n {
-			if key(i) == l.Key {
-				l.Sel = i
-				break
+			if key(i) == want {
+				return i, true
 			}
+		}
+		return 0, false
+	})
+}
+
+// SettleBy is Settle for items that are found by their key in a quicker way
+// than by looking at each.
+func (l *List) SettleBy(n int, key func(i int) string, find func(key string) (int, bool)) {
+	if key != nil && l.Key != "" && (l.Sel >= n || key(l.Sel) != l.Key) {
+		if i, ok := find(l.Key); ok {
+			l.Sel = i
 		}
 	}
 	l.Sel = min(max(0, l.Sel), max(0, n-1))

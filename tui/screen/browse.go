@@ -30,6 +30,7 @@ type listing struct {
 	n      int
 	of     any // identifies the data: a pointer that is new with every answer
 	key    func(i int) string
+	find   func(key string) (int, bool) // the item with a key; nil: each is looked at
 	facets []facet
 	record func(i int) any // what is exported of an item
 	what   string          // file name of an export, without its ending
@@ -48,7 +49,18 @@ func (b *browse) settle(l listing) int {
 	}
 	b.lens.look(l.n, l.of, l.facets)
 	n := b.lens.len(l.n)
-	b.list.Settle(n, func(p int) string { return l.key(b.lens.item(p)) })
+	key := func(p int) string { return l.key(b.lens.item(p)) }
+	if l.find == nil {
+		b.list.Settle(n, key)
+		return n
+	}
+	b.list.SettleBy(n, key, func(key string) (int, bool) {
+		i, ok := l.find(key)
+		if !ok {
+			return 0, false
+		}
+		return b.lens.place(i)
+	})
 	return n
 }
 

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"hash/maphash"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ type commitLog struct {
 	ids     string
 	ends    []uint64 // of the ids
 	rows    []commitRow
+	slots   []int32  // a hash table from ids to 1 + row; 0 = free
 	names   []string // of branches, actors and tables
 	outside map[outsideKey]string
 	moved   moves
@@ -50,15 +52,14 @@ func (l *commitLog) fill(entries []engine.LogEntry) {
 	}
 	l.rows, l.ends, l.outside = make([]commitRow, 0, len(entries)), make([]uint64, 0, len(entries)), map[outsideKey]string{}
 	l.moved = moves{from: make([]uint64, 0, n), to: make([]uint64, 0, n), rows: make([]int64, 0, n), table: make([]int32, 0, n), fragments: map[uint32]int{}}
-	at := make(map[string]int32, len(entries))
 	var ids strings.Builder
 	ids.Grow(bytes)
 	for i := range entries {
 		ids.WriteString(entries[i].ID)
 		l.ends = append(l.ends, uint64(ids.Len()))
-		at[entries[i].ID] = int32(i)
 	}
 	l.ids = ids.String()
+	l.index()
 	known := map[string]int32{}
 	name := func(s *string) int32 {
 		if s == nil {
@@ -76,8 +77,8 @@ func (l *commitLog) fill(entries []engine.LogEntry) {
 		if id == nil {
 			return -1
 		}
-		if k, ok := at[*id]; ok {
-			return k
+		if k, ok := l.find(*id); ok {
+			return int32(k)
 		}
 		l.outside[outsideKey{int32(i), merged}] = strings.Clone(*id)
 		return -1
@@ -92,6 +93,39 @@ func (l *commitLog) fill(entries []engine.LogEntry) {
 			l.moved.add(c, name(&c.Table))
 		}
 	}
+}
+
+// index makes the table of ids, at most half full. Of commits with one id it
+// knows the first.
+func (l *commitLog) index() {
+	size := 2
+	for size < 2*len(l.ends) {
+		size *= 2
+	}
+	l.slots = make([]int32, size)
+	for i := range l.ends {
+		if s, ok := l.slot(l.id(i)); !ok {
+			l.slots[s] = int32(i) + 1
+		}
+	}
+}
+
+var idSeed = maphash.MakeSeed()
+
+// slot is where an id stands in the table, or, with false, where it would.
+func (l *commitLog) slot(id string) (int, bool) {
+	mask := len(l.slots) - 1
+	s := int(maphash.String(idSeed, id)) & mask
+	for l.slots[s] != 0 && l.id(int(l.slots[s])-1) != id {
+		s = (s + 1) & mask
+	}
+	return s, l.slots[s] != 0
+}
+
+// find is the row of the commit with an id.
+func (l *commitLog) find(id string) (int, bool) {
+	s, ok := l.slot(id)
+	return int(l.slots[s]) - 1, ok
 }
 
 func (m *moves) add(c engine.TableChange, table int32) {

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"time"
 
 	"github.com/omnideck/omnideck/engine"
@@ -76,6 +77,15 @@ func (c *Commits) base(e *Env, h *History) (n int, row func(i int) int, of any) 
 	return len(rows), func(i int) int { return int(rows[i]) }, c.line
 }
 
+// find is the item that is a commit.
+func (c *Commits) find(h *History, id string) (int, bool) {
+	row, ok := h.log.find(id)
+	if !ok || !c.first {
+		return row, ok
+	}
+	return slices.BinarySearch(c.line.rows, int32(row))
+}
+
 func (c *Commits) listing(e *Env) listing {
 	h, ok := e.Data.History.Get()
 	if !ok {
@@ -86,6 +96,7 @@ func (c *Commits) listing(e *Env) listing {
 	return listing{
 		n: n, of: of, what: "commits",
 		key:    func(i int) string { return log.id(row(i)) },
+		find:   func(id string) (int, bool) { return c.find(h, id) },
 		record: func(i int) any { return h.Entry(row(i)) },
 		facets: []facet{
 			textFacet("commit", func(i int) string { return log.id(row(i)) }),

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
@@ -18,6 +19,9 @@ type History struct {
 	dag    *part.Dag
 	newest map[string]int  // branch → row of its newest commit
 	gone   map[string]bool // merged commits that no branch holds any more
+
+	along string  // branch whose line is at hand, because the walk is long
+	first []int32 // that line
 }
 
 // NewHistory lays out commits that are ordered newest first.
@@ -79,6 +83,9 @@ func (h *History) node(i int) part.Node {
 
 // line is the newest commit of a branch and its first parents.
 func (h *History) line(branch string) (rows []int32) {
+	if branch == h.along {
+		return h.first
+	}
 	i, ok := h.newest[branch]
 	for ok {
 		rows = append(rows, int32(i))
@@ -105,12 +112,15 @@ const firstCommits = 500
 
 // AskHistory asks for the newest commits; limit 0 for all.
 func (s *Session) AskHistory(e *Env, limit int) Request {
+	branch := e.Branch()
 	return s.History.ask(e, func(ctx context.Context, ws workspace.Workspace) (*History, error) {
 		entries, err := ws.History(ctx, limit)
 		if err != nil && !incomplete(err) {
 			return nil, err
 		}
-		return NewHistory(entries, limit), err
+		h := NewHistory(entries, limit)
+		h.first, h.along = slices.Clip(h.line(branch)), branch
+		return h, err
 	})
 }
 

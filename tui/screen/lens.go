@@ -231,6 +231,16 @@ func (l *lens) item(place int) int {
 	return int(l.order[place])
 }
 
+// place is where an item stands in the list that is shown; false when it does
+// not.
+func (l *lens) place(item int) (int, bool) {
+	if l.order == nil {
+		return item, true
+	}
+	p := slices.Index(l.order, int32(item))
+	return p, p >= 0
+}
+
 // said describes what the lens does, for the title of the list; "" = nothing.
 func (l *lens) said(shown, n int, facets []facet) string {
 	var out []string

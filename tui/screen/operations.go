@@ -10,6 +10,7 @@ import (
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
+	"github.com/omnideck/omnideck/tui/workspace"
 )
 
 // Operations shows what was asked of the store: the operations of this
@@ -20,6 +21,24 @@ type Operations struct {
 	session browse
 	ledger  browse
 	made    *sessionRows
+	traced  traced
+}
+
+// traced is how the requests of an operation were drawn last: there may be
+// hundreds, which stand still while one moves over the rest.
+type traced struct {
+	of    tracedOf
+	lines []string
+}
+
+type tracedOf struct {
+	record *Record
+	its    workspace.Reading
+	run    bool
+	kept   bool
+	w      int
+	masked bool
+	theme  *theme.Theme
 }
 
 // The tabs.
@@ -197,7 +216,7 @@ func (o *Operations) Render(e *Env, a Area) []string {
 		if n > 0 && o.tab == ledgerTab {
 			o.runsDoc(e, d, b.lens.item(b.list.Sel))
 		} else if n > 0 {
-			RecordDoc(e, d, o.made.rows[b.lens.item(b.list.Sel)].record, w)
+			o.recordDoc(e, d, o.made.rows[b.lens.item(b.list.Sel)].record, w)
 		}
 		return d
 	}
@@ -248,9 +267,9 @@ func (r *Record) Wall(now time.Time) time.Duration {
 	return r.Ended.Sub(r.Began)
 }
 
-// RecordDoc writes out one operation in full: what it cost, what it cost
+// recordDoc writes out one operation in full: what it cost, what it cost
 // before, and each of its requests while they are kept.
-func RecordDoc(e *Env, d *part.Doc, r *Record, w int) {
+func (o *Operations) recordDoc(e *Env, d *part.Doc, r *Record, w int) {
 	v := r.Reading()
 	d.Head(r.Name())
 	if r.Table != "" {
@@ -295,15 +314,26 @@ func RecordDoc(e *Env, d *part.Doc, r *Record, w int) {
 	if v.Failed > 0 {
 		d.FactRole("failed", theme.Bad, part.Plural(v.Failed, "request", "requests"))
 	}
+	of := tracedOf{record: r, its: v, run: r.Running(), kept: r.Meter != nil, w: w, masked: e.Masked, theme: e.Theme}
+	if o.traced.of != of {
+		o.traced = traced{of, traceLines(e, r, w)}
+	}
+	d.Add(o.traced.lines...)
+}
+
+// traceLines are the requests of an operation, while they are kept.
+func traceLines(e *Env, r *Record, w int) []string {
+	d := part.NewDoc(e.Theme, w)
 	tr, ok := r.Trace()
 	switch {
 	case !ok:
 		d.Gap().Text(theme.Muted, "Its requests are kept only while it is among the newest "+part.Count(tracesKept)+".")
-	case v.Requests() > 0:
+	case r.Reading().Requests() > 0:
 		d.Gap().Add(Matrix(e, tr, w)...)
 		d.Gap().Add(Slowest(e, tr, 5, w)...)
 		d.Gap().Add(Waterfall(e, tr, w, 0)...)
 	}
+	return d.Window(d.Len(), new(int))
 }
 
 func requestsFact(n int64) string {
