@@ -66,6 +66,7 @@ func (m *model) drawerOpen() bool {
 func (m *model) switchDrawer() tea.Cmd {
 	open := !m.drawerOpen()
 	m.drawer = drawer{set: true, open: open, focus: open}
+	m.tree().focus = false
 	m.sample()
 	return nil
 }

@@ -52,6 +52,7 @@ type model struct {
 	here     int    // the one that is looked at
 
 	wide, plain, mouse bool
+	shifts             map[string]int // of the line between list and detail, by layout
 	following          bool
 	followGen          uint64
 	drafts             map[string]string
@@ -88,7 +89,7 @@ type waiting struct {
 }
 
 func newModel(ctx context.Context, o Options, th *theme.Theme) *model {
-	m := &model{opt: o, roots: map[action.ID]*visit{}, drafts: map[string]string{}, quit: func() {}, dirty: true, mouse: o.Mouse}
+	m := &model{opt: o, roots: map[action.ID]*visit{}, drafts: map[string]string{}, shifts: map[string]int{}, quit: func() {}, dirty: true, mouse: o.Mouse}
 	m.ctx, m.end = context.WithCancel(ctx)
 	m.env = screen.Env{Theme: th, URI: o.URI, Address: o.URI, Data: screen.NewSession(), Keys: o.Keys, Now: o.Now(), Ops: &screen.Records{}}
 	if m.env.Keys == nil {

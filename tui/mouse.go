@@ -48,6 +48,10 @@ func (m *model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	for range wheelLines {
+		if m.navFocus() {
+			m.tree().Do(&m.env, id)
+			continue
+		}
 		cmds = append(cmds, m.effect(m.top().screen.Do(&m.env, id)))
 	}
 	return tea.Batch(cmds...)
@@ -59,6 +63,9 @@ func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
 		return nil
 	}
 	x, y := m.inBody(msg.X, msg.Y)
+	if x < -1 {
+		return m.navClick(y)
+	}
 	if c, ok := m.top().screen.(screen.Clicker); ok && x >= 0 && y >= 0 && c.Click(&m.env, x, y) {
 		return m.enter()
 	}

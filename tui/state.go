@@ -24,6 +24,7 @@ type keptState struct {
 	Top      json.RawMessage               `json:"top,omitempty"` // of the screen at Place, when it is no numbered one
 	Screens  map[action.ID]json.RawMessage `json:"screens,omitempty"`
 	Wide     bool                          `json:"wide,omitempty"`
+	Splits   map[string]int                `json:"splits,omitempty"` // by layout, in percent
 	Commands []string                      `json:"commands,omitempty"`
 	Drafts   map[string]string             `json:"drafts,omitempty"`
 }
@@ -141,6 +142,11 @@ func (m *model) takeState(msg stateMsg) tea.Cmd {
 func (m *model) adopt(k keptState) {
 	m.widen(m.wide || k.Wide, m.plain)
 	m.keep.screens = k.Screens
+	for _, layout := range layouts {
+		if m.shifts[layout] == 0 {
+			m.shift(layout, k.Splits[layout])
+		}
+	}
 	for name, text := range k.Drafts {
 		if len(text) <= draftMax && m.drafts[name] == "" && len(m.drafts) < keptCommands {
 			m.drafts[name] = text
@@ -185,7 +191,7 @@ func (m *model) restore(id action.ID, s screen.Screen) {
 // state is what is to be kept now.
 func (m *model) state() []byte {
 	top := m.top().screen
-	k := keptState{Place: top.Place(), Screens: map[action.ID]json.RawMessage{}, Wide: m.wide, Drafts: map[string]string{}}
+	k := keptState{Place: top.Place(), Screens: map[action.ID]json.RawMessage{}, Wide: m.wide, Splits: m.shifts, Drafts: map[string]string{}}
 	for id, raw := range m.keep.screens {
 		k.Screens[id] = raw
 	}

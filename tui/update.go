@@ -125,6 +125,13 @@ func (m *model) offers(c *action.Context) {
 		_, _, c.Destination = t.Destination(e)
 	}
 	c.Travelling = e.Travelling()
+	if d, ok := s.(screen.Divided); ok {
+		c.More, c.Less = d.Room()
+		if s.InDetail() {
+			c.More, c.Less = c.Less, c.More
+		}
+	}
+	c.Tree = m.showsNav()
 	if p, ok := s.(screen.Pinner); ok {
 		pin := p.Pin(e)
 		c.Pins = pin != nil
@@ -165,6 +172,9 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if cmd, ok := m.drawerKey(a.ID); ok {
+		return cmd
+	}
+	if cmd, ok := m.navKey(a.ID); ok {
 		return cmd
 	}
 	return m.act(a.ID)
@@ -213,6 +223,12 @@ func (m *model) do(id action.ID) tea.Cmd {
 	case action.Plain:
 		m.widen(m.wide, !m.plain)
 		return nil
+	case action.Tree:
+		return m.switchNav()
+	case action.Grow:
+		return m.grow(shiftStep)
+	case action.Shrink:
+		return m.grow(-shiftStep)
 	}
 	return m.effect(m.top().screen.Do(&m.env, id))
 }

@@ -252,13 +252,14 @@ func (m *model) showsNav() bool {
 // body draws the screen, the navigator beside it where there is room, and the
 // overlays above.
 func (m *model) body(w, h int) []string {
-	a := screen.Area{W: w, H: h, Wide: w >= wideFrom}
+	a := screen.Area{W: w, H: h, Wide: w >= wideFrom, Shift: m.shifts[m.layout()], Aside: m.navFocus() || m.drawerOpen() && m.drawer.focus}
 	var out []string
 	switch {
 	case m.keep.waiting:
 		out = part.Fit(nil, w, h)
 	case m.showsNav():
 		a.W = w - navWidth - 1
+		m.tree().table = m.shownTable()
 		nav := m.nav.screen.Render(&m.env, screen.Area{W: navWidth, H: h})
 		out = part.Beside(m.env.Theme, nav, m.top().screen.Render(&m.env, a))
 	default:
@@ -335,6 +336,9 @@ func (m *model) keys(w int) string {
 	}
 	if m.drawerOpen() && m.drawer.focus {
 		return part.Keys(m.env.Theme, m.drawerHints(), w)
+	}
+	if m.navFocus() {
+		return part.Keys(m.env.Theme, m.navHints(), w)
 	}
 	var hints []part.Hint
 	for place := 1; place <= 9; place++ {

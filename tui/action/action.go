@@ -42,6 +42,8 @@ type Context struct {
 	Items       int  // in the focused list
 	Openable    bool // enter leads somewhere
 	Detail      bool // there is a detail pane to flip to
+	More, Less  bool // the pane with the focus can be given more of the window, or less
+	Tree        bool // the navigator is shown
 	Deep        bool // there is a screen to go back to
 	Tabs        bool // the screen has tabs
 	Columns     bool // the screen has columns to move in

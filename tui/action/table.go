@@ -29,6 +29,9 @@ const (
 	Sort      ID = "sort"
 	Columns   ID = "columns"
 	Wide      ID = "wide"
+	Grow      ID = "grow"
+	Shrink    ID = "shrink"
+	Tree      ID = "navigator"
 	Travel    ID = "travel"
 	Mark      ID = "mark"
 	Compare   ID = "compare"
@@ -120,6 +123,12 @@ var Table = []Action{
 		Enabled: func(c Context) string { return unless(c.Chooses, "its columns are fixed") }},
 	{ID: Wide, Title: "wide", Help: "give the list the whole width, and back", Scopes: []string{Lists}, Keys: []string{"w"},
 		Enabled: func(c Context) string { return unless(c.Detail, "no detail") }},
+	{ID: Grow, Title: "grow", Help: "give the pane with the focus more of the window; kept for windows as wide", Scopes: []string{Lists}, Keys: []string{"+"},
+		Enabled: func(c Context) string { return moved(c, c.More) }},
+	{ID: Shrink, Title: "shrink", Help: "give it less", Scopes: []string{Lists}, Keys: []string{"-"},
+		Enabled: func(c Context) string { return moved(c, c.Less) }},
+	{ID: Tree, Title: "navigator", Help: "go into the tree of branches and types at the left of a wide window, and back", Scopes: []string{Global}, Keys: []string{"T", "shift+tab"},
+		Enabled: func(c Context) string { return unless(c.Tree, "there is room for it in a window of 160 columns") }},
 	{ID: Mark, Title: "mark", Help: "mark this, to compare it with another", Scopes: []string{Global}, Keys: []string{"=", "space", " "}, Show: "= space",
 		Enabled: func(c Context) string { return unless(c.Pins, "nothing that can be compared") }},
 	{ID: Compare, Title: "compare", Help: "compare what is marked with this; where nothing is, a commit or version with the one before it", Scopes: []string{Global}, Keys: []string{"D"},
@@ -179,6 +188,14 @@ func unless(ok bool, why string) string {
 		return ""
 	}
 	return why
+}
+
+// moved is why the line between two panes cannot be moved in a direction.
+func moved(c Context, ok bool) string {
+	if !c.More && !c.Less {
+		return "one pane has it all"
+	}
+	return unless(ok, "no further")
 }
 
 func needsGraph(c Context) string { return unless(c.Graph, "no graph is open") }

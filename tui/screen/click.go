@@ -14,6 +14,8 @@ type drawn struct {
 	list  []string // its lines
 	w     int      // its width; 0 = there was no list
 	right int      // where the detail begins, beside it; 0 = it was not beside it
+
+	more, less bool // the list can be given more, or less
 }
 
 // Click implements Clicker: it selects the item of a line, or gives the focus
@@ -62,6 +64,14 @@ func (s *Table) Select(key string) {
 	if x, ok := s.tabs[s.active].(interface{ Select(string) }); ok {
 		x.Select(key)
 	}
+}
+
+// Room implements Divided: that of the tab that is shown.
+func (s *Table) Room() (more, less bool) {
+	if d, ok := s.tabs[s.active].(Divided); ok {
+		return d.Room()
+	}
+	return false, false
 }
 
 // Click implements Clicker: a tab, or what is below the tabs.

@@ -242,7 +242,7 @@ func (s *compareRows) Render(e *Env, a Area) []string {
 	list := func(w, h int, focused bool) []string { return s.renderList(e, w, h, focused) }
 	detail := func(w int) *part.Doc { return s.detail(e, w) }
 	if s.selected() == nil {
-		return list(a.W, a.H, true)
+		return s.alone(list(a.W, a.H, true), a.W)
 	}
 	return s.render(e, a, s.key(s.list.Sel), list, detail)
 }

@@ -156,7 +156,7 @@ func (o *Overview) Render(e *Env, a Area) []string {
 		return d
 	}
 	if !a.Wide && !o.onRight { // the outline is the page; no preview
-		return list(a.W, a.H, true)
+		return o.alone(list(a.W, a.H, true), a.W)
 	}
 	return o.render(e, a, key, list, detail)
 }

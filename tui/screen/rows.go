@@ -276,7 +276,7 @@ func (r *rows) render(e *Env, a Area) []string {
 	}
 	list := func(w, h int, focused bool) []string { return r.renderList(e, w, h, focused) }
 	if !a.Wide && !r.onRight || row == nil {
-		return list(a.W, a.H, true)
+		return r.alone(list(a.W, a.H, true), a.W)
 	}
 	detail := func(w int) *part.Doc { return rowDoc(e, w, page, row) }
 	return r.split.render(e, a, shown, list, detail)

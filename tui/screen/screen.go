@@ -209,12 +209,17 @@ type (
 	// Clicker takes a click at a place inside its area. It says whether it hit
 	// something.
 	Clicker interface{ Click(e *Env, x, y int) bool }
+	// Divided says whether Area.Shift can give the list more, or less, of what
+	// list and detail were last drawn in together.
+	Divided interface{ Room() (more, less bool) }
 )
 
 // Area is where a screen draws.
 type Area struct {
-	W, H int
-	Wide bool // list and detail beside each other
+	W, H  int
+	Wide  bool // list and detail beside each other
+	Aside bool // the focus is elsewhere
+	Shift int  // how much more of it the list takes than it would, in percent; negative: less
 }
 
 // Screen is one screen.
@@ -374,6 +379,19 @@ func (s *split) scrollDetail(id action.ID) bool {
 	return true
 }
 
+// alone notes that only the list was drawn.
+func (s *split) alone(lines []string, w int) []string {
+	s.drawn = drawn{list: lines, w: w}
+	return lines
+}
+
+// Room implements Divided.
+func (s *split) Room() (more, less bool) { return s.drawn.more, s.drawn.less }
+
+// shareMin is what is left to each of the two when the line between them is
+// moved, in percent.
+const shareMin = 20
+
 // preview is the least height at which a narrow area shows the detail below
 // the list.
 const previewFrom = 18
@@ -398,21 +416,29 @@ func (s *split) render(e *Env, a Area, key string, list func(w, h int, focused b
 		if share == 0 {
 			share = 46
 		}
+		share = min(max(shareMin, share+a.Shift), 100-shareMin)
+		s.drawn.more, s.drawn.less = share < 100-shareMin, share > shareMin
 		lw := a.W * share / 100
 		rw := a.W - lw - 1
 		s.drawn.right = lw + 1
-		return part.Beside(t, draw(lw, a.H, !s.onRight), detail(rw).Window(a.H, &s.scroll))
+		return part.Beside(t, draw(lw, a.H, !s.onRight && !a.Aside), detail(rw).Window(a.H, &s.scroll))
 	case a.H < previewFrom || e.Wide:
-		return draw(a.W, a.H, true)
+		return draw(a.W, a.H, !a.Aside)
 	}
 	doc := detail(a.W)
+	least := a.H * shareMin / 100
+	most := min(doc.Len(), a.H-1-least)
 	below := min(doc.Len(), a.H*2/5)
+	if a.Shift != 0 {
+		below = min(most, max(least, below-a.H*a.Shift/100))
+	}
 	if below == 0 {
 		return draw(a.W, a.H, true)
 	}
-	lines := draw(a.W, a.H-below-1, true)
+	lines := draw(a.W, a.H-below-1, !a.Aside)
 	// What a short list leaves empty is the detail's.
 	more := min(blankTail(lines), doc.Len()-below)
+	s.drawn.more, s.drawn.less = below > least && blankTail(lines) == 0, below+more < most
 	lines, below = lines[:len(lines)-more], below+more
 	s.drawn.list = lines
 	top := 0
