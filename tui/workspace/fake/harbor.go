@@ -43,6 +43,7 @@ func Empty() *Workspace {
 		InfoAnswer: &engine.Info{URI: "/srv/graphs/new.omni", Kind: "omnigraph", InternalSchemaVersion: 6, Branch: "main", GraphManifestVersion: 1, Branches: 1, PendingRecovery: []engine.Pending{}, Findings: []engine.Finding{}},
 		BranchList: []engine.Branch{{Name: "main", ManifestVersion: 1, NeededBy: []string{}}},
 		Tables:     &engine.Snapshot{GraphBranch: "main", GraphManifestVersion: 1, InternalSchemaVersion: 6, Datasets: []engine.Dataset{}},
+		Contract:   &engine.Schema{},
 		Log:        []engine.LogEntry{},
 		Chains:     map[string]*engine.Versions{"__manifest": {Table: "__manifest", Branch: "main", Versions: []engine.Version{}}, "node:Port": {Table: "node:Port", Branch: "main", Versions: []engine.Version{}}},
 		Layouts:    map[string]*engine.Fragments{"node:Port": {Table: "node:Port", Branch: "main", Version: 1, TargetRows: 1 << 20}},
