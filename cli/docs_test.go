@@ -3,10 +3,14 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/omnideck/omnideck/golden"
+	"github.com/omnideck/omnideck/tui/action"
+	"github.com/omnideck/omnideck/tui/theme"
 )
 
 // docsNow is the moment of the pictures: an hour after the last commit of the
@@ -46,7 +50,7 @@ func TestDocsPictures(t *testing.T) {
 // TestDocsShowEveryPicture: no page names a picture that is not there, and no
 // picture stands there unused or unmade.
 func TestDocsShowEveryPicture(t *testing.T) {
-	pages := page(t, "README.md") + page(t, "docs/SNAP.md")
+	pages := pages(t)
 	files, err := filepath.Glob("../docs/screens/*")
 	if err != nil || len(files) != len(docsPictures) {
 		t.Errorf("%d files in docs/screens, %d are made: %v, %v", len(files), len(docsPictures), files, err)
@@ -65,14 +69,13 @@ func TestDocsShowEveryPicture(t *testing.T) {
 // graph and needs no terminal.
 func TestDocsExamples(t *testing.T) {
 	ran := 0
-	for _, line := range strings.Split(page(t, "README.md")+page(t, "docs/SNAP.md"), "\n") {
+	for _, line := range strings.Split(pages(t), "\n") {
 		command, _, _ := strings.Cut(strings.TrimSpace(line), "#")
 		rest, ok := strings.CutPrefix(command, "omnideck ")
 		if !ok || !strings.Contains(rest, demoURI) {
 			continue
 		}
-		rest, _, _ = strings.Cut(rest, " > ")
-		rest, _, _ = strings.Cut(rest, " | ")
+		rest = beforeAny(rest, " > ", " | ")
 		if r := run(t, shellWords(t, rest)...); r.code != exitOK || r.stdout == "" {
 			t.Errorf("omnideck %s: exit %d, %s", rest, r.code, r.stderr)
 		}
@@ -83,6 +86,122 @@ func TestDocsExamples(t *testing.T) {
 	}
 }
 
+// TestDocsVerbs: the table of the README names every verb, and no other.
+func TestDocsVerbs(t *testing.T) {
+	readme := page(t, "README.md")
+	_, table, ok := strings.Cut(readme, "| you want to | verb |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	if !ok {
+		t.Fatal("the README has no table of verbs")
+	}
+	var named []string
+	for _, row := range strings.Split(table, "\n") {
+		family := ""
+		for i, code := range strings.Split(row, "`") {
+			if i%2 == 0 {
+				continue
+			}
+			name, _, _ := strings.Cut(code, " --")
+			if first, _, ok := strings.Cut(name, " "); ok && first == "lance" {
+				family = first + " "
+			} else if name = family + name; family != "" && strings.HasPrefix(code, "--") {
+				continue
+			}
+			if !strings.HasPrefix(name, "--") {
+				named = append(named, name)
+			}
+		}
+	}
+	var known []string
+	for _, v := range verbs() {
+		known = append(known, v.name)
+		if v.name != "version" && !slices.Contains(named, v.name) {
+			t.Errorf("the README does not name %s", v.name)
+		}
+	}
+	for _, n := range named {
+		if !slices.Contains(known, n) {
+			t.Errorf("the README names %s, which is no verb", n)
+		}
+	}
+}
+
+// TestDocsFilters types every filter of the workstation's page into the list
+// that it is about, and reads how many rows are left.
+func TestDocsFilters(t *testing.T) {
+	ran := 0
+	for _, line := range strings.Split(page(t, "docs/WORKSTATION.md"), "\n") {
+		cells := strings.Split(strings.Trim(line, "|"), " | ")
+		if len(cells) != 3 || !strings.HasPrefix(cells[0], " `") {
+			continue
+		}
+		if _, err := strconv.Atoi(strings.TrimSpace(cells[2])); err != nil {
+			continue // another table
+		}
+		keys := "/"
+		for _, r := range strings.Trim(cells[0], " `") {
+			if r == ' ' {
+				keys += " space"
+			} else {
+				keys += " " + string(r)
+			}
+		}
+		want := strings.TrimSpace(cells[2]) + " of 10 match"
+		if got := run(t, "snap", demoURI, "--screen", "tables", "--keys", keys+" enter").must(t); !strings.Contains(got, want) {
+			t.Errorf("%s: want %s\n%s", cells[0], want, got)
+		}
+		ran++
+	}
+	if ran < 8 {
+		t.Errorf("only %d filters were found", ran)
+	}
+}
+
+// TestDocsKeyMap: every key map on the pages is one.
+func TestDocsKeyMap(t *testing.T) {
+	blocks := strings.Split(page(t, "docs/WORKSTATION.md")+page(t, "docs/KEYS.md"), "```toml\n")
+	if len(blocks) != 3 {
+		t.Errorf("%d key maps", len(blocks)-1)
+	}
+	for _, b := range blocks[1:] {
+		text, _, _ := strings.Cut(b, "```")
+		if _, err := action.Read([]byte(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestDocsLibrary: what the README shows of the library stands in an example
+// that is run.
+func TestDocsLibrary(t *testing.T) {
+	_, code, _ := strings.Cut(page(t, "README.md"), "```go\n")
+	code, _, _ = strings.Cut(code, "```")
+	example := page(t, "lance/example_test.go")
+	if strings.Count(code, "\n") < 4 {
+		t.Fatalf("the README shows no code: %q", code)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(code), "\n") {
+		if !strings.Contains(example, strings.TrimSpace(line)+"\n") {
+			t.Errorf("the example lacks %q", line)
+		}
+	}
+}
+
+// TestDocsThemes: the page names every theme.
+func TestDocsThemes(t *testing.T) {
+	text := page(t, "docs/WORKSTATION.md")
+	for _, name := range theme.Names() {
+		if !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("docs/WORKSTATION.md does not name the theme %s", name)
+		}
+	}
+}
+
+// pages are those with examples and pictures.
+func pages(t *testing.T) string {
+	return page(t, "README.md") + page(t, "docs/SNAP.md") + page(t, "docs/WORKSTATION.md")
+}
+
 func page(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(name)))
@@ -90,6 +209,18 @@ func page(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// beforeAny is a command line up to the first sign that no quote holds.
+func beforeAny(line string, signs ...string) string {
+	for i := range line {
+		for _, s := range signs {
+			if strings.HasPrefix(line[i:], s) && strings.Count(line[:i], "'")%2 == 0 {
+				return line[:i]
+			}
+		}
+	}
+	return line
 }
 
 // shellWords parts a command line at blanks outside of single quotes.

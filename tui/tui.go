@@ -7,12 +7,21 @@
 // the verb info prints instead.
 //
 // How it is built: the root (model.go) routes messages (update.go), turns
-// requests of screens into commands (load.go) and composes the frame
+// requests of screens into commands (load.go, lead.go) and composes the frame
 // (view.go). Screens are structs that draw lines into an area (package
 // screen), parts are pure functions (package part), keys come from one table
 // (package action), and the graph is reached through one interface (package
 // workspace). Nothing here does I/O outside a command, and a command never
 // touches the model.
+//
+// What stands around the screens is here too, a file each: where one was and
+// when (history.go, travel.go), what is kept of a graph between two runs
+// (state.go), the meter's gauges and drawer, copying and exporting, and the
+// overlays (overlay.go): help, palette, command line with its verbs, menus,
+// prompts, and the dialogs that ask for a name.
+//
+// Snap draws a screen without a terminal. It feeds the same model (stage.go)
+// until nothing is left to come.
 package tui
 
 import (

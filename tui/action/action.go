@@ -1,8 +1,12 @@
 // Package action is the one table of everything that a user can do.
 //
-// Keys, footer, help, and the read-only gate are fed from it and from nothing
-// else, so that none of them can promise what another does not keep. A screen
-// asks for an action by its ID and never looks at a key.
+// Keys, footer, help, palette, the command line and its verbs, docs/KEYS.md and
+// the read-only gate are fed from it and from nothing else, so that none of
+// them can promise what another does not keep. A screen asks for an action by
+// its ID and never looks at a key.
+//
+// A user's key map (Read) changes keys only; one with which a key would mean
+// two things, or a way out would have none, is refused.
 package action
 
 import (

@@ -12,7 +12,7 @@ import (
 // it anew.
 func TestKeysPage(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# Keys\n\nMade from the action table (`tui/action`) by its tests; do not edit. No key of this release writes anything.\n")
+	b.WriteString("# Keys\n\nMade from the action table (`tui/action`) by its tests; do not edit. No key of this release writes to a graph.\n")
 	sections := append([]string{Global, Lists}, Screens...)
 	for _, scope := range sections {
 		rows := Default().Of(scope)
@@ -34,11 +34,11 @@ func TestKeysPage(t *testing.T) {
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", strings.Join(keys, " "), a.Title, a.Help)
 		}
 	}
-	b.WriteString("\n## The command line\n\n`:` takes a verb; besides these, the name of every action below is one.\n\n| verb | also | what it does |\n|---|---|---|\n")
+	b.WriteString("\n## The command line\n\n`:` takes a verb. The names of actions, at the end of this page, are verbs too.\n\n| verb | also | what it does |\n|---|---|---|\n")
 	for _, v := range Verbs {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.ReplaceAll(strings.TrimSpace(v.Name+" "+v.Args), "|", `\|`), strings.Join(v.Also, ", "), v.Help)
 	}
-	b.WriteString("\n## Your own keys\n\n`$XDG_CONFIG_HOME/omnideck/keys.toml`, or the file that `--keys` names, gives actions other keys. An empty list takes an action off\nthe keyboard; the command line still knows it.\n\n```toml\n[keys]\nfilter = [\"/\", \"ctrl+f\"]\nfollow = []\n```\n\nThe names of the actions: ")
+	b.WriteString("\n## Your own keys\n\n`~/.config/omnideck/keys.toml` (below `$XDG_CONFIG_HOME` when that is set), or the file that `--keys` names, gives actions other keys. An empty list takes an action off\nthe keyboard; the command line still knows it.\n\n```toml\n[keys]\nfilter = [\"/\", \"ctrl+f\"]\nfollow = []\n```\n\nThe names of the actions: ")
 	for i, a := range Default().Actions() {
 		if i > 0 {
 			b.WriteString(", ")

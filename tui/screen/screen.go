@@ -10,6 +10,12 @@
 // loading, loaded and when, failed and why. What several screens show is
 // loaded once, in the Session. "Damaged" is a failure with a sentence, never
 // an empty list.
+//
+// What a screen can do beyond showing it offers by small interfaces (Filterer,
+// Sorter, Chooser, Copier, Exporter, Pinner, Keeper, Clicker), which the root
+// looks for. Most lists are a browse (any list and its detail) or a board (a
+// list below fixed places), narrowed and ordered by a lens. At finds a screen
+// by its place, the one spelling that flags, history and kept state share.
 package screen
 
 import (
