@@ -137,7 +137,7 @@ var filterTerms = [][2]string{
 	{"column:>100", "the number in that column is greater; <, >=, <= and = likewise, and numbers as they are shown: 61 KiB, 71 %, v41"},
 	{"!term", "the term does not match"},
 	{"~regex", "the regular expression matches; column:~regex likewise"},
-	{"name = 'x'", "in the rows of a table: a condition, asked of the whole table; !=, <, <=, >, >=, in (…), contains, starts_with and is null likewise, with and, or, not"},
+	{"name = 'x'", "in the rows of a table: a condition, asked of the whole table; !=, <, <=, >, >=, in (a, b), contains, starts_with and is null likewise, with and, or, not"},
 }
 
 // filters explains what can be typed into a filter.

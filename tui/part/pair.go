@@ -19,7 +19,7 @@ type Pair struct {
 }
 
 // pairBeside is the width from which the values stand beside each other.
-const pairBeside = 60
+const pairBeside = 52
 
 // Render draws the pair in w cells, its name in nameW of them: in one line
 // when they are equal or when there is room beside each other, else the values
@@ -50,11 +50,11 @@ func (p Pair) Render(t *theme.Theme, nameW, w int) []string {
 		text := Pad(Cut(Clean(p.Old, t.Glyph), half, t.Glyph.More), half)
 		return []string{Line(t, w, append(lead("=", theme.Muted), S(text), R(theme.Border, " "+t.Glyph.V+" "), R(theme.Muted, "="))...)}
 	case w < pairBeside:
-		old, now := around(t, p.Old, p.New, w-3)
+		old, now := around(t, p.Old, p.New, w-5)
 		return []string{
 			Line(t, w, lead("~", theme.Strong)...),
-			Line(t, w, append([]Span{S(" "), R(theme.Removed, "-"), S(" ")}, old...)...),
-			Line(t, w, append([]Span{S(" "), R(theme.Added, "+"), S(" ")}, now...)...),
+			Line(t, w, append([]Span{S("   "), R(theme.Removed, "-"), S(" ")}, old...)...),
+			Line(t, w, append([]Span{S("   "), R(theme.Added, "+"), S(" ")}, now...)...),
 		}
 	}
 	half := (room - 3) / 2
@@ -62,6 +62,19 @@ func (p Pair) Render(t *theme.Theme, nameW, w int) []string {
 	spans := append(lead("~", theme.Strong), old...)
 	spans = append(spans, S(spaces(half-SpanWidth(old))), R(theme.Border, " "+t.Glyph.V+" "))
 	return []string{Line(t, w, append(spans, now...)...)}
+}
+
+// Fits says that Render draws all of a value.
+func (p Pair) Fits(t *theme.Theme, value string, nameW, w int) bool {
+	room := w - max(0, min(nameW, w/3)) - 5
+	switch {
+	case p.NoOld || p.NoNew:
+	case w < pairBeside:
+		room = w - 5
+	default:
+		room = (room - 3) / 2
+	}
+	return len(value) <= CleanMax && Width(Clean(value, t.Glyph)) <= room
 }
 
 // pairKeep is how many bytes of what two texts share are looked at on each

@@ -100,3 +100,25 @@ func FuzzPair(f *testing.F) {
 		}
 	})
 }
+
+// TestFitsIsTrue: what fits is drawn whole, at every width.
+func TestFitsIsTrue(t *testing.T) {
+	th, err := theme.New("mono", theme.Unknown, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for w := 20; w < 120; w++ {
+		for n := 1; n < 60; n++ {
+			for _, p := range []Pair{
+				{Name: "depth", Old: "begin" + strings.Repeat("a", n), New: "begin" + strings.Repeat("b", n)},
+				{Name: "depth", New: strings.Repeat("b", n), NoOld: true},
+			} {
+				all := ansi.Strip(strings.Join(p.Render(th, 5, w), "\n"))
+				whole := strings.Contains(all, p.New) && strings.Contains(all, p.Old)
+				if fits := p.Fits(th, p.Old, 5, w) && p.Fits(th, p.New, 5, w); fits != whole {
+					t.Fatalf("%d cells, %d letters: fits is %v, but drawn is\n%s", w, n, fits, all)
+				}
+			}
+		}
+	}
+}

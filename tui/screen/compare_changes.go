@@ -234,11 +234,11 @@ func (c *changeSet) facets() []facet {
 func mark(op string) (string, theme.Role) {
 	switch op {
 	case "insert":
-		return "+", theme.OK
+		return "+", theme.Added
 	case "delete":
-		return "-", theme.Bad
+		return "-", theme.Removed
 	}
-	return "~", theme.Warn
+	return "~", theme.Strong
 }
 
 // row is a change in a list; before is the change above it, -1 for none.
@@ -323,30 +323,62 @@ func wholeDoc(e *Env, d *part.Doc, pairs []fieldPair, sign string, role theme.Ro
 
 // pairsDoc writes properties before and after, and counts the equal ones.
 func pairsDoc(e *Env, d *part.Doc, fields []fieldPair, hide bool) (equal int) {
-	g := e.Theme.Glyph
+	nameW := 0
+	for _, f := range fields {
+		if !f.same || !hide {
+			nameW = max(nameW, min(part.Width(part.Clean(f.name, e.Theme.Glyph)), d.Width()/4))
+		}
+	}
 	for _, f := range fields {
 		if f.same {
 			equal++
 			if hide {
 				continue
 			}
-			text, _ := cell(e.Theme, *f.after, max(8, d.Width()-20))
-			d.FactRole(f.name, theme.Muted, "= "+text)
-			continue
 		}
-		d.Line(part.R(theme.Strong, part.Clean(f.name, g)))
-		if f.before != nil {
-			valueDoc(e, d, theme.Bad, "- ", *f.before)
-		} else {
-			d.Line(part.R(theme.Bad, "  - "), part.R(theme.Muted, "not there"))
-		}
-		if f.after != nil {
-			valueDoc(e, d, theme.OK, "+ ", *f.after)
-		} else {
-			d.Line(part.R(theme.OK, "  + "), part.R(theme.Muted, "not there"))
-		}
+		pairDoc(e, d, f.name, nameW, [2]*engine.Cell{f.before, f.after}, "not there")
 	}
 	return equal
+}
+
+// pairDoc writes a property on two sides: beside each other, or below each
+// other, what differs lit, and each in full where it does not fit so. lacks is
+// said of a side that does not have it.
+func pairDoc(e *Env, d *part.Doc, name string, nameW int, v [2]*engine.Cell, lacks string) {
+	p := part.Pair{Name: name, NoOld: v[0] == nil, NoNew: v[1] == nil}
+	whole := true
+	for i, text := range []*string{&p.Old, &p.New} {
+		if v[i] != nil {
+			*text = oneLine(e.Theme.Glyph, *v[i])
+			whole = whole && !strings.Contains(*text, "\n") && p.Fits(e.Theme, *text, nameW, d.Width())
+		}
+	}
+	if whole || v[0] != nil && v[1] != nil && p.Old == p.New {
+		d.Add(p.Render(e.Theme, nameW, d.Width())...)
+		return
+	}
+	d.Line(part.R(theme.Strong, part.Clean(name, e.Theme.Glyph)))
+	for i, side := range []struct {
+		sign string
+		role theme.Role
+	}{{"- ", theme.Removed}, {"+ ", theme.Added}} {
+		if v[i] != nil {
+			valueDoc(e, d, side.role, side.sign, *v[i])
+		} else {
+			d.Line(part.R(side.role, "  "+side.sign), part.R(theme.Muted, lacks))
+		}
+	}
+}
+
+// oneLine is a value as it stands in a line.
+func oneLine(g theme.Glyphs, v engine.Cell) string {
+	switch {
+	case v.Kind == engine.CellNull:
+		return g.Null + " null"
+	case v.Text == "":
+		return "\"\" empty text"
+	}
+	return v.Text
 }
 
 // valueDoc writes a value in full, with a sign in front of its first line.
