@@ -131,7 +131,7 @@ func findings(t *out.Text, uri string, all []engine.Finding) {
 			t.Line("      %s: %s", e.Key, e.Fact)
 		}
 		if f.Action != nil && f.Action.Verb != "" {
-			words := append([]string{"omnideck", f.Action.Verb, quoted(uri)}, f.Action.Args...)
+			words := append([]string{"omnideck", f.Action.Verb, quoted(uri)}, f.Action.Args...) // a verb may be two words
 			t.Line("      next: %s", strings.Join(words, " "))
 		}
 	}

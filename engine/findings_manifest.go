@@ -184,7 +184,7 @@ func refFindings(l *branches.Listing, legacy bool) []Finding {
 	out := tagFindings(l.Refs)
 	for _, p := range l.Problems {
 		out = append(out, finding(idBranchRefs, SeverityError, "branches that are listed", []Evidence{{p.Key, p.Text}},
-			"a branch's ref cannot be used: %s", p.Error()).next("none", "branch", "list"))
+			"a branch's ref cannot be used: %s", p.Error()).next("none", "branch list"))
 	}
 	var runs []string
 	for i, n := range l.Names {
@@ -194,7 +194,7 @@ func refFindings(l *branches.Listing, legacy bool) []Finding {
 		for _, m := range l.Names[:i] {
 			if strings.HasPrefix(n, m+"/") {
 				out = append(out, finding("G33", SeverityInfo, "", keys("branch", m, n),
-					"the branch name %s is a folder above %s: the Rust engine refuses to delete the first while the second lives", m, n).next("none", "branch", "list"))
+					"the branch name %s is a folder above %s: the Rust engine refuses to delete the first while the second lives", m, n).next("none", "branch list"))
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func refFindings(l *branches.Listing, legacy bool) []Finding {
 		if legacy {
 			title, severity = "%s left by the run machinery of programs before 0.4: nothing needs them", SeverityWarn
 		}
-		out = append(out, finding("G32", severity, "everything", keys("branch", runs...), title, count(len(runs), "branch is", "branches are")).next("none", "branch", "list"))
+		out = append(out, finding("G32", severity, "everything", keys("branch", runs...), title, count(len(runs), "branch is", "branches are")).next("none", "branch list"))
 	}
 	return out
 }
@@ -224,7 +224,7 @@ func tagFindings(all *refs.Listing) []Finding {
 	}
 	for _, names := range refs.Clashes(all.Branches) {
 		out = append(out, finding("G33", SeverityInfo, "", keys("branch", names...),
-			"branches %s differ in case only: on a disk that ignores case they are one folder", strings.Join(names, ", ")).next("none", "branch", "list"))
+			"branches %s differ in case only: on a disk that ignores case they are one folder", strings.Join(names, ", ")).next("none", "branch list"))
 	}
 	return out
 }

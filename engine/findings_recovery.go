@@ -106,9 +106,9 @@ func pinFacts(p pendingSidecar) string {
 		parts = append(parts, "started "+p.StartedAt.UTC().Format(time.RFC3339))
 	}
 	for _, t := range p.Tables {
-		s := fmt.Sprintf("%s %d → %d", t.Table, t.Expected, t.Planned)
+		s := fmt.Sprintf("%s v%d to v%d", t.Table, t.Expected, t.Planned)
 		if t.Confirmed > 0 {
-			s = fmt.Sprintf("%s %d → %d, confirmed", t.Table, t.Expected, t.Confirmed)
+			s = fmt.Sprintf("%s v%d to v%d, confirmed", t.Table, t.Expected, t.Confirmed)
 		}
 		parts = append(parts, s)
 	}

@@ -22,21 +22,21 @@ func schemaFindings(c *schema.Contract, applying bool) []Finding {
 		switch p.Rule {
 		case schema.RuleMissing:
 			out = append(out, finding("G17", severity, trust, evidence,
-				"the schema file %s is missing: %s", p.Key, refusal(p.Refuses)).next("none", "schema", "show"))
+				"the schema file %s is missing: %s", p.Key, refusal(p.Refuses)).next("none", "schema show"))
 		case schema.RuleStaging:
 			if applying && !c.Staged {
 				continue
 			}
 			out = append(out, finding("G15", severity, trust, evidence,
-				"%s", p.Text).next("none", "schema", "show"))
+				"%s", p.Text).next("none", "schema show"))
 		default:
 			out = append(out, finding("G16", severity, trust, evidence,
-				"the schema contract does not hold together: %s: %s", p.Key, p.Text).next("none", "schema", "show"))
+				"the schema contract does not hold together: %s: %s", p.Key, p.Text).next("none", "schema show"))
 		}
 	}
 	if c.Unconfirmed != "" {
 		out = append(out, finding("G16", SeverityWarn, trust, []Evidence{{schema.IRKey, c.Unconfirmed}},
-			"the types shown are probable but not proven: %s", c.Unconfirmed).next("none", "schema", "show"))
+			"the types shown are probable but not proven: %s", c.Unconfirmed).next("none", "schema show"))
 	}
 	return worstFirst(out)
 }

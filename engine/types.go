@@ -36,7 +36,7 @@ type Evidence struct {
 
 // Action is the next safe step of a finding.
 type Action struct {
-	Verb   string   `json:"verb"`
+	Verb   string   `json:"verb"` // of the command line: one word, or two as "branch list"; the address stands behind it
 	Args   []string `json:"args"`
 	Danger string   `json:"danger"` // none, low, medium, high
 }

@@ -33,6 +33,9 @@ func (m *model) verb(c *command, line string) (tea.Cmd, error) {
 		if a := m.env.Keys.Get(action.ID(name)); a.ID != "" && len(args) == 0 {
 			return m.acted(a.ID)
 		}
+		if slices.Contains(action.ShellVerbs, name) {
+			return nil, fmt.Errorf("%s is done in a shell: %s", name, screen.CommandLine(name, m.env.Address))
+		}
 		return nil, fmt.Errorf("there is no verb %q%s; the verb help lists them", name, nearest(name))
 	}
 	if run := verbTable()[v.Name]; run != nil {

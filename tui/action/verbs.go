@@ -41,6 +41,9 @@ var Verbs = []Verb{
 	{Name: "quit", Also: []string{"q", "exit"}, Help: "leave the program"},
 }
 
+// ShellVerbs are the verbs of the program that have no screen.
+var ShellVerbs = []string{"verify", "blob", "lance", "snap", "completion", "version"}
+
 // FindVerb returns a verb by one of its names.
 func FindVerb(name string) (Verb, bool) {
 	for _, v := range Verbs {

@@ -110,7 +110,7 @@ func onGraph(e *Env, at engine.At, verb string, args ...string) string {
 	case at.Version != 0:
 		words = append(words, "--at", plainNumber(at.Version))
 	}
-	return commandLine(words...)
+	return CommandLine(words...)
 }
 
 // moment names a point in history in few words.

@@ -159,8 +159,8 @@ func (b *Branches) Copies(e *Env) []Copy {
 		out = append(out, Copy{"head commit", r.Head})
 	}
 	out = append(out,
-		Copy{"command that lists its commits", commandLine("log", e.Address, "--branch", r.Name)},
-		Copy{"command that shows its tables", commandLine("snapshot", e.Address, "--branch", r.Name)})
+		Copy{"command that lists its commits", CommandLine("log", e.Address, "--branch", r.Name)},
+		Copy{"command that shows its tables", CommandLine("snapshot", e.Address, "--branch", r.Name)})
 	return append(out, jsonCopy("branch as JSON", r.Branch)...)
 }
 

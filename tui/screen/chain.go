@@ -285,12 +285,12 @@ func (c *chain) Copies(e *Env) []Copy {
 	if x.Transaction != "" {
 		out = append(out, Copy{"transaction", x.Transaction})
 	}
-	out = append(out, Copy{"command that lists the versions", commandLine(args...)})
+	out = append(out, Copy{"command that lists the versions", CommandLine(args...)})
 	holds := []string{"holds", e.Address, c.table, n}
 	if e.Branch() != "main" {
 		holds = append(holds, "--branch", e.Branch())
 	}
-	out = append(out, Copy{"command that says what holds it", commandLine(holds...)})
+	out = append(out, Copy{"command that says what holds it", CommandLine(holds...)})
 	return append(out, jsonCopy("version as JSON", x)...)
 }
 
@@ -386,9 +386,9 @@ func (c *chain) grid(e *Env, v *engine.Versions, rows []engine.Version, n int) p
 		Columns: []part.Column{
 			{Title: ""},
 			{Title: "version", Right: true}, {Title: ""}, {Title: "age", Right: true, Drop: 4}, {Title: "operation", Min: 10, Max: 18, Drop: 1},
-			{Title: "rows", Right: true, Drop: 3}, {Title: "change", Right: true, Drop: 6}, {Title: "fragments", Right: true, Drop: 7}, {Title: "manifest", Right: true, Drop: 5},
-			{Title: "data", Right: true, Drop: 8}, {Title: "added", Right: true, Drop: 9},
-			{Title: "held by", Min: 14, Drop: 2},
+			{Title: "rows", Right: true, Drop: 3}, {Title: "change", Right: true, Drop: 6}, {Title: "fragments", Right: true, Drop: 7}, {Title: "manifest", Right: true, Drop: 8},
+			{Title: "data", Right: true, Drop: 9}, {Title: "added", Right: true, Drop: 10},
+			{Title: "held by", Min: 24, Drop: 2},
 		},
 		N: n, Heading: true,
 		Row: func(p int) []part.Span {

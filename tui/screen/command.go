@@ -7,8 +7,8 @@ import (
 	"github.com/omnideck/omnideck/tui/action"
 )
 
-// commandLine spells a verb as one types it into a shell.
-func commandLine(args ...string) string {
+// CommandLine spells a verb as one types it into a shell.
+func CommandLine(args ...string) string {
 	var b strings.Builder
 	b.WriteString("omnideck")
 	for _, a := range args {

@@ -213,9 +213,9 @@ func (c *Commits) Copies(e *Env) []Copy {
 	out := []Copy{
 		{"commit id", en.ID},
 		{"flag that reads there", "--at " + en.ID},
-		{"command that shows the commit", commandLine("commit", "show", e.Address, en.ID)},
-		{"command that lists the branch", commandLine("log", e.Address, "--branch", en.BranchName())},
-		{"command that shows the tables there", commandLine("snapshot", e.Address, "--at", en.ID)},
+		{"command that shows the commit", CommandLine("commit", "show", e.Address, en.ID)},
+		{"command that lists the branch", CommandLine("log", e.Address, "--branch", en.BranchName())},
+		{"command that shows the tables there", CommandLine("snapshot", e.Address, "--at", en.ID)},
 		{"branch", en.BranchName()},
 	}
 	if en.Actor != nil {

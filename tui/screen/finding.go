@@ -17,6 +17,7 @@ type page struct {
 	title   string
 	build   func(*Env, *part.Doc)
 	objects []string // keys of objects that it names
+	next    string   // place of the next step; "" = it is not here
 	copies  func(*Env) []Copy
 	scroll  split
 }
@@ -29,7 +30,8 @@ func newPage(title string, build func(*Env, *part.Doc)) *page {
 func NewFinding(f engine.Finding) Screen {
 	p := newPage(f.ID, func(e *Env, d *part.Doc) { findingDoc(e, d, f) })
 	p.objects = objectsOf(f)
-	p.copies = func(*Env) []Copy { return findingCopies(f) }
+	p.copies = func(e *Env) []Copy { return findingCopies(e, f) }
+	p.next = nextPlace(f)
 	return p
 }
 
@@ -61,10 +63,10 @@ func objectsOf(f engine.Finding) []string {
 	return out
 }
 
-func findingCopies(f engine.Finding) []Copy {
+func findingCopies(e *Env, f engine.Finding) []Copy {
 	var out []Copy
 	if f.Action != nil {
-		out = append(out, Copy{"next step", nextStep(f)})
+		out = append(out, Copy{"next step", nextStep(e, f)})
 	}
 	for i, ev := range f.Evidence {
 		if i == 8 {
@@ -76,8 +78,24 @@ func findingCopies(f engine.Finding) []Copy {
 	return append(out, jsonCopy("finding as JSON", f)...)
 }
 
-func nextStep(f engine.Finding) string {
-	return commandLine(append([]string{f.Action.Verb}, f.Action.Args...)...)
+// nextStep is the command line that a finding proposes, about this graph.
+func nextStep(e *Env, f engine.Finding) string {
+	return CommandLine(append(append(strings.Fields(f.Action.Verb), e.Address), f.Action.Args...)...)
+}
+
+// nextPlace is where the next step of a finding is shown here; "" = nowhere.
+func nextPlace(f engine.Finding) string {
+	switch {
+	case f.Action == nil:
+		return ""
+	case f.Action.Verb == "branch list":
+		return "branches"
+	case f.Action.Verb == "versions" && len(f.Action.Args) == 1 && f.Action.Args[0] != manifestTable:
+		return f.Action.Args[0] + "/versions"
+	case f.Action.Verb == "versions":
+		return "versions"
+	}
+	return ""
 }
 
 // Name implements Screen.
@@ -99,7 +117,9 @@ func (p *page) Reload(*Env) []Request { return nil }
 func (p *page) Panes(*Env) []Pane { return nil }
 
 // Context implements Screen.
-func (p *page) Context(*Env) action.Context { return action.Context{Items: len(p.objects)} }
+func (p *page) Context(*Env) action.Context {
+	return action.Context{Items: len(p.objects), Openable: p.next != ""}
+}
 
 // Copies implements Copier.
 func (p *page) Copies(e *Env) []Copy { return p.copies(e) }
@@ -112,6 +132,13 @@ func (p *page) CloseDetail() {}
 
 // Do implements Screen.
 func (p *page) Do(_ *Env, id action.ID) Effect {
+	if id == action.Open && p.next != "" {
+		s, err := At(p.next)
+		if err != nil {
+			return Effect{Note: err.Error()}
+		}
+		return Effect{Push: s}
+	}
 	if id == action.Raw {
 		return openObject(p.objects)
 	}
@@ -156,17 +183,24 @@ func findingDoc(e *Env, d *part.Doc, f engine.Finding) {
 	if len(f.Evidence) == 0 {
 		d.Text(theme.Muted, "none was kept")
 	}
-	for _, ev := range f.Evidence {
-		d.Text(theme.Strong, ev.Key)
-		d.Text(theme.Text, ev.Fact)
+	for i, ev := range f.Evidence {
+		if i == 0 || ev.Key != f.Evidence[i-1].Key {
+			d.Text(theme.Strong, ev.Key)
+		}
+		if ev.Fact != f.Title {
+			d.Text(theme.Text, ev.Fact)
+		}
 	}
 	if f.Action != nil {
 		d.Head("next step")
-		d.Text(theme.Text, nextStep(f))
+		d.Text(theme.Text, nextStep(e, f))
 		d.Fact("danger", f.Action.Danger)
 	}
 	d.Gap()
 	hint := press(e, action.Copy) + " copies evidence and next step"
+	if nextPlace(f) != "" {
+		hint = press(e, action.Open) + " goes to the next step " + t.Glyph.Dot + " " + hint
+	}
 	if len(objectsOf(f)) > 0 {
 		hint = press(e, action.Raw) + " shows the object itself " + t.Glyph.Dot + " " + hint
 	}

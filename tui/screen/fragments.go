@@ -146,7 +146,7 @@ func (f *fragments) Copies(e *Env) []Copy {
 			break
 		}
 	}
-	out = append(out, Copy{"command that lists the fragments", commandLine(append([]string{"fragments", e.Address, f.table}, atArgs(e)...)...)})
+	out = append(out, Copy{"command that lists the fragments", CommandLine(append([]string{"fragments", e.Address, f.table}, atArgs(e)...)...)})
 	return append(out, jsonCopy("fragment as JSON", fr)...)
 }
 

@@ -114,7 +114,7 @@ func (x *indexes) Copies(e *Env) []Copy {
 		}
 		out = append(out, Copy{"segment", s.UUID})
 	}
-	out = append(out, Copy{"command that lists the indexes", commandLine(append([]string{"fragments", e.Address, x.table}, atArgs(e)...)...)})
+	out = append(out, Copy{"command that lists the indexes", CommandLine(append([]string{"fragments", e.Address, x.table}, atArgs(e)...)...)})
 	return append(out, jsonCopy("index as JSON", ix)...)
 }
 

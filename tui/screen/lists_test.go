@@ -324,7 +324,7 @@ func TestVersionsTravelWhereTheyWerePublished(t *testing.T) {
 }
 
 func TestCommandsAreSpelledForAShell(t *testing.T) {
-	got := commandLine("rows", "s3://b/a graph", "node:Port", "--where", "name = 'x'", "")
+	got := CommandLine("rows", "s3://b/a graph", "node:Port", "--where", "name = 'x'", "")
 	want := `omnideck rows 's3://b/a graph' node:Port --where 'name = '\''x'\''' ''`
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -446,6 +446,34 @@ func TestTheVersionThatIsLookedAtIsMarked(t *testing.T) {
 		}
 		if got := st.draw(171, 54); !strings.Contains(got, "what all screens show now") {
 			t.Errorf("the detail does not say so:\n%s", got)
+		}
+	}
+}
+
+// The next step of a finding is a whole command line, and enter goes there.
+func TestNextStepOfAFinding(t *testing.T) {
+	for want, f := range map[string]engine.Finding{
+		"omnideck versions s3://b/g node:Port | node:Port/versions": {Action: &engine.Action{Verb: "versions", Args: []string{"node:Port"}}},
+		"omnideck versions s3://b/g __manifest | versions":          {Action: &engine.Action{Verb: "versions", Args: []string{"__manifest"}}},
+		"omnideck branch list s3://b/g | branches":                  {Action: &engine.Action{Verb: "branch list"}},
+		"omnideck verify s3://b/g | ":                               {Action: &engine.Action{Verb: "verify"}},
+	} {
+		if got := nextStep(&Env{Address: "s3://b/g"}, f) + " | " + nextPlace(f); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if _, err := At(nextPlace(f)); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := shortIDs("Load 01M8KXVHPS374W4YK0ME79DFSC on main", onStage(t, fake.Harbor(), NewCommits()).e.Theme.Glyph); got != "Load …79DFSC on main" {
+		t.Error(got)
+	}
+}
+
+func TestObjectsThatAreText(t *testing.T) {
+	for in, want := range map[string]int{"{\n  \"a\": 1\n}\n": 3, "": 0, "a\x00b": 0, "port \xc3": 1, "\xff\xfe\xfd\xfc\xfb": 0, "a\x1b[31mb": 0, "one\r\ntwo": 2} {
+		if lines, ok := textLines([]byte(in)); len(lines) != want || ok != (want > 0) {
+			t.Errorf("%q: %q %v, want %d lines", in, lines, ok, want)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package screen
 
 import (
 	"context"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
@@ -18,7 +20,7 @@ type Object struct {
 	data Load[*engine.Object]
 }
 
-const firstBytes = 1 << 10 // of an object that are read
+const firstBytes = 4 << 10 // of an object that are read
 
 // NewObject makes the screen of an object.
 func NewObject(key string) *Object {
@@ -90,12 +92,36 @@ func (o *Object) Render(e *Env, a Area) []string {
 	}
 	if ok {
 		d.Gap()
-		d.Add(part.HexDump(e.Theme, v.Bytes, 0, a.W)...)
+		if lines, ok := textLines(v.Bytes); ok {
+			for _, l := range lines {
+				rest := strings.TrimLeft(l, " ")
+				d.Indent(min(len(l)-len(rest), a.W/2), rest)
+			}
+		} else {
+			d.Add(part.HexDump(e.Theme, v.Bytes, 0, a.W)...)
+		}
 		if rest := v.Size - int64(len(v.Bytes)); rest > 0 {
 			d.Line(part.R(theme.Muted, part.Bytes(rest)+" more were not read"))
 		}
 	}
 	return part.Fit(append(out, d.Window(max(0, a.H-1), &o.page.scroll)...), a.W, a.H)
+}
+
+// textLines are the lines of bytes that are text, the last of which may be cut
+// in a character. Zeros and other controls are not text.
+func textLines(b []byte) ([]string, bool) {
+	for n := 0; n < utf8.UTFMax && len(b) > 0 && !utf8.Valid(b); n++ {
+		b = b[:len(b)-1]
+	}
+	s := strings.TrimRight(string(b), "\n")
+	bad := func(r rune) bool {
+		return r == utf8.RuneError || r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f
+	}
+	if s == "" || strings.ContainsFunc(s, bad) {
+		return nil, false
+	}
+	s = strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(s)
+	return strings.Split(s, "\n"), true
 }
 
 func sizeWords(v *engine.Object) string {

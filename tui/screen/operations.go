@@ -179,7 +179,7 @@ func (o *Operations) Copies(e *Env) []Copy {
 			}
 		}
 	}
-	return append(out, Copy{"command that lists the ledger", commandLine("ops", e.Address)})
+	return append(out, Copy{"command that lists the ledger", CommandLine("ops", e.Address)})
 }
 
 // Render implements Screen.

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
@@ -59,6 +60,7 @@ func (o *Overview) Panes(e *Env) []Pane {
 type item struct {
 	key    string
 	spans  []part.Span
+	more   string // a second line
 	open   func() Screen
 	detail func(*part.Doc)
 	copies func() []Copy
@@ -106,7 +108,7 @@ func (o *Overview) Copies(e *Env) []Copy {
 	if info, ok := e.Data.Info.Get(); ok && info.HeadCommit != "" {
 		out = append(out, Copy{"head commit", info.HeadCommit})
 	}
-	return append(out, Copy{"address", e.Address}, Copy{"command that tells this", commandLine("info", e.Address)})
+	return append(out, Copy{"address", e.Address}, Copy{"command that tells this", CommandLine("info", e.Address)})
 }
 
 // Keep implements Keeper.
@@ -211,6 +213,9 @@ func (o *Overview) page(e *Env, w, room int, focused bool) (lines []string, at i
 			} else {
 				lines = append(lines, part.Line(t, w, append([]part.Span{part.S("  ")}, it.spans...)...))
 			}
+			if it.more != "" {
+				lines = append(lines, part.Line(t, w, part.S(it.more)))
+			}
 			n++
 		}
 	}
@@ -240,7 +245,7 @@ func (o *Overview) facts(e *Env, w, room int) []string {
 	info, ok := e.Data.Info.Get()
 	out := []string{title(e, w, "overview", "", &e.Data.Info)}
 	d := part.NewDoc(e.Theme, w)
-	d.Fact("address", e.Address)
+	d.Fact("address", address(e, info))
 	if !ok {
 		return append(append(out, d.Window(d.Len(), new(int))...), absent(e, &e.Data.Info, w, room)...)
 	}
@@ -258,12 +263,24 @@ func (o *Overview) facts(e *Env, w, room int) []string {
 	d.Fact("__manifest", f.manifest)
 	var store []string
 	for _, f := range info.Store {
-		if f.Value != e.Address {
+		if f.Value != address(e, info) {
 			store = append(store, f.Name+" "+f.Value)
 		}
 	}
 	d.Fact("store", strings.Join(store, dot))
 	return append(out, d.Window(d.Len(), new(int))...)
+}
+
+// address is where the graph lies: of one on this machine the whole path.
+func address(e *Env, info *engine.Info) string {
+	if info != nil {
+		for _, f := range info.Store {
+			if f.Name == "root" && filepath.IsAbs(f.Value) {
+				return f.Value
+			}
+		}
+	}
+	return e.Address
 }
 
 // words are what the overview says of a graph.

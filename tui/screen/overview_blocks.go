@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
@@ -29,15 +30,41 @@ func findings(e *Env, info *engine.Info, w int) block {
 	}
 	for _, f := range info.Findings {
 		mark, role := severity(e.Theme, f.Severity)
+		first, more := findingLines(e, f, w)
 		b.items = append(b.items, item{
 			key:    "finding/" + f.ID + "/" + f.Title,
-			spans:  []part.Span{part.R(role, mark), part.S(" "), part.R(theme.Strong, part.Pad(part.Clean(f.ID, e.Theme.Glyph), 4)), part.S(" " + part.Clean(f.Title, e.Theme.Glyph))},
+			spans:  []part.Span{part.R(role, mark), part.S(" "), part.R(theme.Strong, part.Pad(part.Clean(f.ID, e.Theme.Glyph), 4)), part.S(" " + first)},
+			more:   more,
 			open:   func() Screen { return NewFinding(f) },
 			detail: func(d *part.Doc) { findingDoc(e, d, f) },
-			copies: func() []Copy { return findingCopies(f) },
+			copies: func() []Copy { return findingCopies(e, f) },
 		})
 	}
 	return b
+}
+
+// findingLines is the sentence of a finding for a list: what is wrong takes two
+// lines where one is too little, what is only to be known is cut.
+func findingLines(e *Env, f engine.Finding, w int) (first, more string) {
+	g := e.Theme.Glyph
+	text := shortIDs(part.Clean(f.Title, g), g)
+	if f.Severity != engine.SeverityError && f.Severity != engine.SeverityWarn {
+		return text, ""
+	}
+	lines := part.Wrap(text, max(1, w-findingLead-1))
+	if len(lines) < 2 {
+		return text, ""
+	}
+	return lines[0], strings.Repeat(" ", findingLead) + part.Cut(strings.Join(lines[1:], " "), max(1, w-findingLead-1), g.More)
+}
+
+const findingLead = 9 // cells before the sentence of a finding
+
+var ulid = regexp.MustCompile(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`)
+
+// shortIDs writes the ids in a sentence as they are shown elsewhere.
+func shortIDs(text string, g theme.Glyphs) string {
+	return ulid.ReplaceAllStringFunc(text, func(id string) string { return part.Short(id, g) })
 }
 
 // severity is the mark of a finding and its role.
@@ -66,7 +93,7 @@ func countFindings(t *theme.Theme, fs []engine.Finding) string {
 			out = append(out, mark+" "+part.Count(n[s])+" "+string(s))
 		}
 	}
-	return strings.Join(out, "  ")
+	return strings.Join(out, ", ")
 }
 
 // WorstFinding is the chip of the header.
@@ -101,7 +128,7 @@ func pending(e *Env, info *engine.Info) block {
 		}
 		spans := []part.Span{
 			part.R(theme.Warn, g.Warn), part.S(" "), part.R(theme.Strong, part.Clean(kind, g)),
-			part.S(" " + part.Clean(p.Phase, g)), part.R(theme.Muted, " on "), part.S(part.Clean(branchOr(p.Branch), g)),
+			part.S(part.Clean(phaseWord(p), g)), part.R(theme.Muted, " on "), part.S(part.Clean(branchOr(p.Branch), g)),
 		}
 		if !p.StartedAt.IsZero() {
 			spans = append(spans, part.R(theme.Muted, " "+g.Dot+" "+part.Ago(e.Now, p.StartedAt)+" old"))
@@ -119,6 +146,21 @@ func pending(e *Env, info *engine.Info) block {
 	return b
 }
 
+// phaseWord says how far a writer came, behind the kind of what it did.
+func phaseWord(p engine.Pending) string {
+	switch {
+	case p.Published:
+		return " published, its record is left"
+	case p.Phase == "Armed":
+		return " announced"
+	case p.Phase == "EffectsConfirmed":
+		return " carried out, not published"
+	case p.Phase == "":
+		return ""
+	}
+	return " " + p.Phase
+}
+
 func branchOr(name string) string {
 	if name == "" {
 		return "main"
@@ -128,7 +170,7 @@ func branchOr(name string) string {
 
 func pendingDoc(d *part.Doc, p engine.Pending) {
 	d.Head("pending recovery " + p.Kind)
-	d.Text(theme.Text, "A writer recorded this plan and did not finish it. The next open for writing, or the verb recover, finishes or undoes it. Looking leaves it alone.")
+	d.Text(theme.Text, "A writer recorded this plan and did not finish it. The next program that opens the graph for writing finishes or undoes it. Looking leaves it alone.")
 	d.Gap()
 	if p.Problem != "" {
 		d.FactRole("problem", theme.Bad, p.Problem)

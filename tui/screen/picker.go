@@ -136,7 +136,7 @@ func (p *Picker) Copies(e *Env) []Copy {
 		return nil
 	}
 	uri := p.choices().list[i].URI
-	return []Copy{{"address", uri}, {"command that opens it", commandLine(uri)}}
+	return []Copy{{"address", uri}, {"command that opens it", CommandLine(uri)}}
 }
 
 // Render implements Screen.

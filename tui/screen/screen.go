@@ -22,7 +22,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/omnideck/omnideck/engine"
@@ -454,7 +453,7 @@ func (s *split) render(e *Env, a Area, key string, list func(w, h int, focused b
 // blankTail counts the lines at the end in which nothing stands.
 func blankTail(lines []string) int {
 	n := 0
-	for n < len(lines) && strings.TrimSpace(lines[len(lines)-1-n]) == "" {
+	for n < len(lines) && blankLine(lines[len(lines)-1-n]) {
 		n++
 	}
 	return n

@@ -264,7 +264,7 @@ func (s *Tables) Copies(e *Env) []Copy {
 	case !ok:
 		return nil
 	case i == len(rows):
-		return []Copy{{"table", manifestTable}, {"command that lists its versions", commandLine("versions", e.Address)}}
+		return []Copy{{"table", manifestTable}, {"command that lists its versions", CommandLine("versions", e.Address)}}
 	}
 	return tableCopies(e, rows[i])
 }
@@ -273,8 +273,8 @@ func tableCopies(e *Env, d engine.Dataset) []Copy {
 	return append([]Copy{
 		{"table", d.Table()},
 		{"path", d.Path},
-		{"command that prints its rows", commandLine(append([]string{"rows", e.Address, d.Table()}, atArgs(e)...)...)},
-		{"command that shows how it lies on disk", commandLine(append([]string{"fragments", e.Address, d.Table()}, atArgs(e)...)...)},
+		{"command that prints its rows", CommandLine(append([]string{"rows", e.Address, d.Table()}, atArgs(e)...)...)},
+		{"command that shows how it lies on disk", CommandLine(append([]string{"fragments", e.Address, d.Table()}, atArgs(e)...)...)},
 	}, jsonCopy("table as JSON", d)...)
 }
 

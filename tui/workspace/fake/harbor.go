@@ -67,7 +67,7 @@ func info() *engine.Info {
 		Findings: []engine.Finding{
 			{ID: "G2", Severity: engine.SeverityError, Title: "an interrupted load owns node:Port v43", Trust: "Everything that was published: version 137 of the graph and all before it.",
 				Evidence: []engine.Evidence{{Key: "__recovery/01KD8W3Q4Y8ZT5V6M2B0000AB.json", Fact: "phase Armed, 5 h old, 1 table"}},
-				Action:   &engine.Action{Verb: "recover", Args: []string{"s3://acme-graphs/harbor.omni"}, Danger: "low"}},
+				Action:   &engine.Action{Verb: "versions", Args: []string{"node:Port"}, Danger: "low"}},
 			{ID: "G30", Severity: engine.SeverityWarn, Title: "__manifest has 138 fragments; every read of the graph reads each of them", Evidence: []engine.Evidence{{Key: "__manifest", Fact: "138 fragments since the last optimize"}}},
 		},
 		Store: []engine.Fact{{Name: "store", Value: "s3, eu-central-1"}, {Name: "credentials", Value: "profile acme"}},
