@@ -48,7 +48,24 @@ func (h Header) Render(t *theme.Theme, w int) string {
 	if room := w - SpanWidth(left) - SpanWidth(right) - 3; h.URI != "" && h.URI != h.Name && room >= 8 {
 		left = append(left, R(theme.Muted, " "+g.Dot+" "+CutLeft(Clean(h.URI, g), room, g.More)))
 	}
+	if pad := w - SpanWidth(left) - SpanWidth(right); h.past() && pad >= 0 {
+		return Line(t, w, travelling(left, []Span{S(spaces(pad))}, right)...)
+	}
 	return Sides(t, w, left, right)
+}
+
+func (h Header) past() bool { return h.Past || h.Travel != "" }
+
+// travelling paints the whole line in the colour of a moment that is past, but
+// for what stands out anyway.
+func travelling(parts ...[]Span) []Span {
+	out := slices.Concat(parts...)
+	for i := range out {
+		if r := out[i].Role; r != theme.Chip && r != theme.RW {
+			out[i].Role = theme.Travel
+		}
+	}
+	return out
 }
 
 // left is what is looked at.
@@ -58,7 +75,7 @@ func (h Header) left(t *theme.Theme) []Span {
 	if h.Branch != "" {
 		left = append(left, R(theme.Muted, " "+g.Dot+" "), R(theme.Accent, Clean(h.Branch, g)))
 	}
-	if h.Past || h.Travel != "" {
+	if h.past() {
 		for i := range left {
 			left[i].Role = theme.Travel
 		}

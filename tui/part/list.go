@@ -229,8 +229,13 @@ func (tb Table) line(t *theme.Theme, w int, widths []int, row []Span, i int, sel
 	}
 	for c, col := range tb.Columns {
 		if widths[c] >= 0 {
-			text := place(Cut(row[c].Text, widths[c], t.Glyph.More), widths[c], col.Right)
-			spans = append(spans, R(row[c].Role, text), S(spaces(columnGap)))
+			text := Cut(row[c].Text, widths[c], t.Glyph.More)
+			pad := S(spaces(widths[c] - Width(text))) // is not painted: it would be seen in a chip
+			if col.Right {
+				spans = append(spans, pad, R(row[c].Role, text), S(spaces(columnGap)))
+			} else {
+				spans = append(spans, R(row[c].Role, text), pad, S(spaces(columnGap)))
+			}
 		}
 	}
 	spans = trimTail(spans)

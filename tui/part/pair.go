@@ -16,6 +16,7 @@ type Pair struct {
 	Old, New string
 	NoOld    bool // only the newer one has it
 	NoNew    bool // only the older one has it
+	OldW     int  // cells of the older value where they stand beside each other; 0 = half
 }
 
 // pairBeside is the width from which the values stand beside each other.
@@ -46,44 +47,55 @@ func (p Pair) Render(t *theme.Theme, nameW, w int) []string {
 	case p.Old == p.New && w < pairBeside:
 		return one("=", theme.Text, p.Old)
 	case p.Old == p.New:
-		half := (room - 3) / 2
-		text := Pad(Cut(Clean(p.Old, t.Glyph), half, t.Glyph.More), half)
-		return []string{Line(t, w, append(lead("=", theme.Muted), S(text), R(theme.Border, " "+t.Glyph.V+" "), R(theme.Muted, "="))...)}
+		oldW, _ := p.halves(room)
+		text := Pad(Cut(Clean(p.Old, t.Glyph), oldW, t.Glyph.More), oldW)
+		return []string{Line(t, w, append(lead("=", theme.Muted), R(theme.Muted, text), R(theme.Border, " "+t.Glyph.V+" "), R(theme.Muted, "="))...)}
 	case w < pairBeside:
-		old, now := around(t, p.Old, p.New, w-5)
+		old, now := around(t, p.Old, p.New, w-5, w-5)
 		return []string{
 			Line(t, w, lead("~", theme.Strong)...),
 			Line(t, w, append([]Span{S("   "), R(theme.Removed, "-"), S(" ")}, old...)...),
 			Line(t, w, append([]Span{S("   "), R(theme.Added, "+"), S(" ")}, now...)...),
 		}
 	}
-	half := (room - 3) / 2
-	old, now := around(t, p.Old, p.New, half)
+	oldW, newW := p.halves(room)
+	old, now := around(t, p.Old, p.New, oldW, newW)
 	spans := append(lead("~", theme.Strong), old...)
-	spans = append(spans, S(spaces(half-SpanWidth(old))), R(theme.Border, " "+t.Glyph.V+" "))
+	spans = append(spans, S(spaces(oldW-SpanWidth(old))), R(theme.Border, " "+t.Glyph.V+" "))
 	return []string{Line(t, w, append(spans, now...)...)}
 }
 
-// Fits says that Render draws all of a value.
-func (p Pair) Fits(t *theme.Theme, value string, nameW, w int) bool {
-	room := w - max(0, min(nameW, w/3)) - 5
+// halves are the cells of two values beside each other in room.
+func (p Pair) halves(room int) (oldW, newW int) {
+	oldW = (room - 3) / 2
+	if p.OldW > 0 {
+		oldW = max(1, min(p.OldW, room-4))
+	}
+	return oldW, room - 3 - oldW
+}
+
+// Fits says that Render draws all of both values.
+func (p Pair) Fits(t *theme.Theme, nameW, w int) bool {
+	oldW := w - max(0, min(nameW, w/3)) - 5
+	newW := oldW
 	switch {
 	case p.NoOld || p.NoNew:
 	case w < pairBeside:
-		room = w - 5
+		oldW, newW = w-5, w-5
 	default:
-		room = (room - 3) / 2
+		oldW, newW = p.halves(oldW)
 	}
-	return len(value) <= CleanMax && Width(Clean(value, t.Glyph)) <= room
+	fits := func(text string, w int) bool { return len(text) <= CleanMax && Width(Clean(text, t.Glyph)) <= w }
+	return (p.NoOld || fits(p.Old, oldW)) && (p.NoNew || fits(p.New, newW))
 }
 
 // pairKeep is how many bytes of what two texts share are looked at on each
 // side of what differs.
 const pairKeep = 512
 
-// around draws two texts that differ in w cells each: what they share, what
-// differs, and what they share again.
-func around(t *theme.Theme, old, now string, w int) (a, b []Span) {
+// around draws two texts that differ in oldW and newW cells: what they share,
+// what differs, and what they share again.
+func around(t *theme.Theme, old, now string, oldW, newW int) (a, b []Span) {
 	head, tail := shared(old, now)
 	g := t.Glyph
 	before, after := old[:head], old[len(old)-tail:]
@@ -106,10 +118,12 @@ func around(t *theme.Theme, old, now string, w int) (a, b []Span) {
 		}
 	}
 	// Both begin alike, so that what differs begins in one column.
-	mid := max(Width(mx), Width(my))
-	lead := min(Width(before), max(w/4, min(w-mid, w-mid-min(Width(after), w/4))))
-	before = CutLeft(before, max(0, min(lead, w-1)), g.More)
-	draw := func(mid string) []Span {
+	lead := Width(before)
+	for _, side := range []struct{ mid, w int }{{Width(mx), oldW}, {Width(my), newW}} {
+		lead = min(lead, max(side.w/4, side.w-side.mid-min(Width(after), side.w/4)))
+	}
+	before = CutLeft(before, max(0, min(lead, oldW-1, newW-1)), g.More)
+	draw := func(mid string, w int) []Span {
 		mid = Cut(mid, w-Width(before), g.More)
 		rest := w - Width(before) - Width(mid)
 		out := []Span{S(before), R(theme.Changed, mid)}
@@ -118,7 +132,7 @@ func around(t *theme.Theme, old, now string, w int) (a, b []Span) {
 		}
 		return out
 	}
-	return draw(mx), draw(my)
+	return draw(mx, oldW), draw(my, newW)
 }
 
 // shared is how many bytes two different texts begin and end with alike, cut

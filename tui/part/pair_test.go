@@ -111,11 +111,13 @@ func TestFitsIsTrue(t *testing.T) {
 		for n := 1; n < 60; n++ {
 			for _, p := range []Pair{
 				{Name: "depth", Old: "begin" + strings.Repeat("a", n), New: "begin" + strings.Repeat("b", n)},
+				{Name: "tags", Old: `["container"]`, New: `["container",` + strings.Repeat("b", n) + `]`, OldW: 16},
 				{Name: "depth", New: strings.Repeat("b", n), NoOld: true},
+				{Name: "depth", Old: strings.Repeat("a", n), New: "begin", OldW: n},
 			} {
 				all := ansi.Strip(strings.Join(p.Render(th, 5, w), "\n"))
 				whole := strings.Contains(all, p.New) && strings.Contains(all, p.Old)
-				if fits := p.Fits(th, p.Old, 5, w) && p.Fits(th, p.New, 5, w); fits != whole {
+				if fits := p.Fits(th, 5, w); fits != whole {
 					t.Fatalf("%d cells, %d letters: fits is %v, but drawn is\n%s", w, n, fits, all)
 				}
 			}

@@ -18,24 +18,34 @@ func jsonCopy(label string, v any) []Copy {
 	return []Copy{{label, string(raw)}}
 }
 
-func summarySpan(changed []engine.TableChange, g theme.Glyphs) part.Span {
+func summarySpan(changed []engine.TableChange, g theme.Glyphs, room int) part.Span {
 	if len(changed) == 0 {
-		return part.R(theme.Muted, summary(changed, g))
+		return part.R(theme.Muted, summary(changed, g, room))
 	}
-	return part.S(summary(changed, g))
+	return part.S(summary(changed, g, room))
 }
 
-// summary says in a few words what a commit did.
-func summary(changed []engine.TableChange, g theme.Glyphs) string {
+// summary says in a few words what a commit did; more than two tables are named
+// only where all have room.
+func summary(changed []engine.TableChange, g theme.Glyphs, room int) string {
 	if len(changed) == 0 {
 		return "no table moved"
 	}
 	if len(changed) > 2 {
+		if len(changed) < room/8 {
+			if all := changes(changed, g); part.Width(all) <= room {
+				return all
+			}
+		}
 		if n := rowsOf(changed); n != 0 {
 			return part.Count(len(changed)) + " tables " + signed(n)
 		}
 		return part.Count(len(changed)) + " tables, " + sameCount
 	}
+	return changes(changed, g)
+}
+
+func changes(changed []engine.TableChange, g theme.Glyphs) string {
 	var out string
 	for i, c := range changed {
 		if i > 0 {

@@ -275,7 +275,7 @@ func (c *Commits) renderList(e *Env, h *History, l listing, n, w, height int, fo
 		rest--
 	}
 	rest = max(rest, 0)
-	out = append(out, c.table(e, h, n, rest).Render(e.Theme, w, rest, &c.list, focused)...)
+	out = append(out, c.table(e, h, n, w, rest).Render(e.Theme, w, rest, &c.list, focused)...)
 	if h.Truncated() {
 		out = append(out, part.Line(e.Theme, w, part.R(theme.Muted, " "+e.Theme.Glyph.Folded+" older commits were not read "+e.Theme.Glyph.Dot+" "+press(e, action.Bottom)+" reads them and goes to the end")))
 	}
@@ -309,7 +309,7 @@ func (c *Commits) title(e *Env, h *History, l listing, n int) string {
 }
 
 // table lays out the window that is about to be drawn.
-func (c *Commits) table(e *Env, h *History, n, height int) part.Table {
+func (c *Commits) table(e *Env, h *History, n, w, height int) part.Table {
 	g := e.Theme.Glyph
 	c.list.Fit(n, height)
 	from := c.list.Top
@@ -317,6 +317,11 @@ func (c *Commits) table(e *Env, h *History, n, height int) part.Table {
 	row := func(p int) int { return base(c.lens.item(p)) }
 	graph := c.lens.order == nil && !c.first
 	lanes, lead := c.lanes(e, h, graph, row, n, from, height)
+	// A wide list says more: the moment, and the tables by their names.
+	dated, room := w >= datedFrom, w-lead-48
+	if dated {
+		room -= 18
+	}
 	bold := map[int]bool{}
 	if graph {
 		bold = h.ancestors(row(c.list.Sel), row(c.list.Sel)+height)
@@ -333,6 +338,10 @@ func (c *Commits) table(e *Env, h *History, n, height int) part.Table {
 		Row: func(p int) []part.Span {
 			i := row(p)
 			en := h.Entry(i)
+			when := ""
+			if dated {
+				when = en.Time().UTC().Format("2006-01-02 15:04")
+			}
 			branch, idRole := part.R(theme.Muted, part.Clean(en.BranchName(), g)), theme.Text
 			if h.newest[en.BranchName()] == i {
 				branch = part.R(theme.Chip, branch.Text)
@@ -343,12 +352,15 @@ func (c *Commits) table(e *Env, h *History, n, height int) part.Table {
 			return []part.Span{
 				part.R(idRole, part.Short(en.ID, g)), part.R(theme.Accent, marked(e, point(&en))),
 				part.R(theme.Muted, "v"+part.Count(en.ManifestVersion)), branch,
-				part.S(part.Clean(h.log.actor(i), g)), part.R(theme.Muted, part.Ago(e.Now, en.Time())), summarySpan(en.Changed, g),
+				part.S(part.Clean(h.log.actor(i), g)), part.R(theme.Muted, part.Ago(e.Now, en.Time())), part.R(theme.Muted, when), summarySpan(en.Changed, g, room),
 			}
 		},
 	}
 	return tb
 }
+
+// datedFrom is the width from which commits are listed with their moment.
+const datedFrom = 110
 
 func commitColumns() []part.Column {
 	return []part.Column{
@@ -358,6 +370,7 @@ func commitColumns() []part.Column {
 		{Title: "branch", Min: 10, Max: 24, Drop: 3},
 		{Title: "actor", Min: 8, Max: 18, Drop: 5},
 		{Title: "age", Right: true, Drop: 4},
+		{Title: "time", Drop: 7},
 		{Title: "changed", Min: 16, Drop: 2},
 	}
 }

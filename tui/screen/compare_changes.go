@@ -323,41 +323,46 @@ func wholeDoc(e *Env, d *part.Doc, pairs []fieldPair, sign string, role theme.Ro
 
 // pairsDoc writes properties before and after, and counts the equal ones.
 func pairsDoc(e *Env, d *part.Doc, fields []fieldPair, hide bool) (equal int) {
-	nameW := 0
-	for _, f := range fields {
-		if !f.same || !hide {
-			nameW = max(nameW, min(part.Width(part.Clean(f.name, e.Theme.Glyph)), d.Width()/4))
-		}
-	}
+	t := e.Theme
+	width := func(text string) int { return part.Width(part.Clean(part.Head(text, part.CleanMax), t.Glyph)) }
+	nameW, oldW, newW := 0, 1, 1
+	var shown []part.Pair
+	var values [][2]*engine.Cell
 	for _, f := range fields {
 		if f.same {
-			equal++
-			if hide {
+			if equal++; hide {
 				continue
 			}
 		}
-		pairDoc(e, d, f.name, nameW, [2]*engine.Cell{f.before, f.after}, "not there")
+		p := part.Pair{Name: f.name, NoOld: f.before == nil, NoNew: f.after == nil}
+		if f.before != nil {
+			p.Old = oneLine(t.Glyph, *f.before)
+		}
+		if f.after != nil {
+			p.New = oneLine(t.Glyph, *f.after)
+		}
+		if nameW = max(nameW, width(p.Name)); !f.same && !p.NoOld && !p.NoNew {
+			oldW, newW = max(oldW, width(p.Old)), max(newW, width(p.New))
+		}
+		shown, values = append(shown, p), append(values, [2]*engine.Cell{f.before, f.after})
+	}
+	nameW = min(nameW, d.Width()/4)
+	room := d.Width() - nameW - 8 // of both values
+	for i, p := range shown {
+		p.OldW = min(max(oldW, room/4), max(room/2, room-newW))
+		pairDoc(e, d, p, nameW, values[i])
 	}
 	return equal
 }
 
 // pairDoc writes a property on two sides: beside each other, or below each
-// other, what differs lit, and each in full where it does not fit so. lacks is
-// said of a side that does not have it.
-func pairDoc(e *Env, d *part.Doc, name string, nameW int, v [2]*engine.Cell, lacks string) {
-	p := part.Pair{Name: name, NoOld: v[0] == nil, NoNew: v[1] == nil}
-	whole := true
-	for i, text := range []*string{&p.Old, &p.New} {
-		if v[i] != nil {
-			*text = oneLine(e.Theme.Glyph, *v[i])
-			whole = whole && !strings.Contains(*text, "\n") && p.Fits(e.Theme, *text, nameW, d.Width())
-		}
-	}
-	if whole || v[0] != nil && v[1] != nil && p.Old == p.New {
+// other, what differs lit, and each in full where it does not fit so.
+func pairDoc(e *Env, d *part.Doc, p part.Pair, nameW int, v [2]*engine.Cell) {
+	if !strings.Contains(p.Old+p.New, "\n") && p.Fits(e.Theme, nameW, d.Width()) || p.Old == p.New && !p.NoOld && !p.NoNew {
 		d.Add(p.Render(e.Theme, nameW, d.Width())...)
 		return
 	}
-	d.Line(part.R(theme.Strong, part.Clean(name, e.Theme.Glyph)))
+	d.Line(part.R(theme.Strong, part.Clean(p.Name, e.Theme.Glyph)))
 	for i, side := range []struct {
 		sign string
 		role theme.Role
@@ -365,7 +370,7 @@ func pairDoc(e *Env, d *part.Doc, name string, nameW int, v [2]*engine.Cell, lac
 		if v[i] != nil {
 			valueDoc(e, d, side.role, side.sign, *v[i])
 		} else {
-			d.Line(part.R(side.role, "  "+side.sign), part.R(theme.Muted, lacks))
+			d.Line(part.R(side.role, "  "+side.sign), part.R(theme.Muted, "not there"))
 		}
 	}
 }

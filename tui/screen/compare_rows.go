@@ -335,7 +335,7 @@ func (s *compareRows) detail(e *Env, w int) *part.Doc {
 	}
 	if pair := (part.Pair{}); p.v[0] != nil && p.v[1] != nil {
 		pair.Old, pair.New = oneLine(e.Theme.Glyph, *p.v[0]), oneLine(e.Theme.Glyph, *p.v[1])
-		if !pair.Fits(e.Theme, pair.Old, 0, w) || !pair.Fits(e.Theme, pair.New, 0, w) { // where long ones differ
+		if !pair.Fits(e.Theme, 0, w) { // where long ones differ
 			d.Add(pair.Render(e.Theme, 0, w)...)
 		}
 	}

@@ -3,6 +3,7 @@ package screen
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
@@ -184,10 +185,14 @@ func (f *fragments) render(e *Env, a Area) []string {
 
 func (f *fragments) grid(e *Env, v *engine.Fragments, n int) part.Table {
 	g := e.Theme.Glyph
+	base := part.Column{Min: 8, Drop: 3}
+	if len(v.Fragments) > inUpdate || slices.ContainsFunc(v.Fragments, func(fr engine.Fragment) bool { _, b := formats(fr); return b != "" }) {
+		base.Title = "base"
+	}
 	return part.Table{
 		Columns: []part.Column{
 			{Title: "id", Right: true}, {Title: "rows", Right: true}, {Title: "deleted", Right: true, Drop: 2}, {Title: "share", Right: true, Drop: 6},
-			{Title: "files", Right: true, Drop: 4}, {Title: "bytes", Right: true, Drop: 1}, {Title: "format", Drop: 5}, {Title: "base", Min: 8, Drop: 3},
+			{Title: "files", Right: true, Drop: 4}, {Title: "bytes", Right: true, Drop: 1}, {Title: "format", Drop: 5}, base,
 		},
 		N: n, Heading: true,
 		Row: func(p int) []part.Span {
