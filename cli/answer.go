@@ -11,6 +11,7 @@ import (
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/screen"
 	"github.com/omnideck/omnideck/tui/theme"
 )
 
@@ -131,20 +132,8 @@ func findings(t *out.Text, uri string, all []engine.Finding) {
 			t.Line("      %s: %s", e.Key, e.Fact)
 		}
 		if f.Action != nil && f.Action.Verb != "" {
-			words := append([]string{"omnideck", f.Action.Verb, quoted(uri)}, f.Action.Args...) // a verb may be two words
-			t.Line("      next: %s", strings.Join(words, " "))
+			words := append(strings.Fields(f.Action.Verb), uri) // a verb may be two words
+			t.Line("      next: %s", screen.CommandLine(append(words, f.Action.Args...)...))
 		}
 	}
-}
-
-// quoted is an address as a shell wants it.
-func quoted(s string) string {
-	if strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("/.:_-~+=@,%", r) && !isWord(r) }) || s == "" {
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	return s
-}
-
-func isWord(r rune) bool {
-	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
 }

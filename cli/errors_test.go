@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,5 +42,31 @@ func TestNegativeTimeout(t *testing.T) {
 		if r := run(t, args...); r.code != exitUsage || r.stdout != "" || !strings.Contains(r.stderr, "--timeout is -1") {
 			t.Errorf("%v: exit %d, %s%s", args, r.code, r.stdout, r.stderr)
 		}
+	}
+}
+
+// TestNextStepsAreVerbs: every step that a finding of the engine proposes is a
+// verb of this program.
+func TestNextStepsAreVerbs(t *testing.T) {
+	files, err := filepath.Glob("../engine/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := regexp.MustCompile(`next\("[a-z]+", "([^"]*)"`)
+	found := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range step.FindAllStringSubmatch(string(text), -1) {
+			found++
+			if !slices.ContainsFunc(verbs(), func(v *verb) bool { return v.name == m[1] }) {
+				t.Errorf("%s: there is no verb %q", file, m[1])
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d steps were found", found)
 	}
 }

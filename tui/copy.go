@@ -106,7 +106,7 @@ func (m *model) commandLine(place string) string {
 	if uri == "" {
 		return "omnideck"
 	}
-	args := []string{"omnideck"}
+	var args []string
 	at := m.atArgs()
 	table, tab, _ := strings.Cut(place, "/")
 	switch {
@@ -132,7 +132,7 @@ func (m *model) commandLine(place string) string {
 	default:
 		args = append(args, "info", uri)
 	}
-	return shellLine(append(args, at...))
+	return screen.CommandLine(append(args, at...)...)
 }
 
 // tableLine is the verb for a tab of a table.
@@ -141,15 +141,15 @@ func (m *model) tableLine(uri, table, tab string) string {
 	tab, id, entity := strings.Cut(tab, "/")
 	switch {
 	case tab == "rows" && entity:
-		return shellLine(append([]string{"omnideck", "neighbors", uri, typ, id}, m.atArgs()...))
+		return screen.CommandLine(append([]string{"neighbors", uri, typ, id}, m.atArgs()...)...)
 	case tab == "rows":
-		return shellLine(append([]string{"omnideck", "rows", uri, typ}, m.atArgs()...))
+		return screen.CommandLine(append([]string{"rows", uri, typ}, m.atArgs()...)...)
 	case tab == "versions":
-		return shellLine(append([]string{"omnideck", "versions", uri, table}, m.branchArgs()...))
+		return screen.CommandLine(append([]string{"versions", uri, table}, m.branchArgs()...)...)
 	case tab == "schema":
-		return shellLine([]string{"omnideck", "schema", "show", uri})
+		return screen.CommandLine("schema", "show", uri)
 	}
-	return shellLine(append([]string{"omnideck", "fragments", uri, table}, m.atArgs()...))
+	return screen.CommandLine(append([]string{"fragments", uri, table}, m.atArgs()...)...)
 }
 
 func isTable(name string) bool {
@@ -172,17 +172,4 @@ func (m *model) atArgs() []string {
 		return append(m.branchArgs(), "--at", strconv.FormatUint(at.Version, 10))
 	}
 	return m.branchArgs()
-}
-
-const plainInShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,"
-
-// shellLine writes words as a POSIX shell reads them back.
-func shellLine(words []string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		if out[i] = w; w == "" || strings.Trim(w, plainInShell) != "" {
-			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(out, " ")
 }
