@@ -305,6 +305,10 @@ func (m *model) sample() {
 			m.p95 = screen.Percentile(m.detail, 0.95)
 		}
 	}
+	m.env.Failing = ""
+	if n := len(m.detail.Calls); n > 0 && m.scope == 0 && m.seen.Failed > 0 && m.detail.Calls[n-1].Failed {
+		m.env.Failing = m.detail.Calls[n-1].Err
+	}
 	if m.scope == 2 {
 		m.seen = m.before.Add(m.seen)
 	}

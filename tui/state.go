@@ -164,7 +164,7 @@ func (m *model) resume(k keptState) {
 		m.restore(id, v.screen)
 	}
 	s, err := screen.At(k.Place)
-	if err != nil || k.Place == "" {
+	if err != nil || k.Place == "" || k.Place == string(action.Ops) { // those of a session that is over
 		return
 	}
 	if id := numbered(s); id != "" {

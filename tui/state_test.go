@@ -58,6 +58,10 @@ func TestStateOutlivesTheProgram(t *testing.T) {
 			t.Errorf("a screen that was named is not shown, but %s", l.m.top().screen.Place())
 		}
 	})
+	mem.states[fake.Harbor().Address] = []byte(`{"place":"operations"}`)
+	run("", func(l *live) {
+		l.has(t, "findings") // and not the empty list of operations of a session that is over
+	})
 	mem.states[fake.Harbor().Address] = []byte(`{"place": 3`)
 	run("", func(l *live) {
 		l.has(t, "is ignored", "overview")

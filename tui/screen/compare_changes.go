@@ -300,7 +300,7 @@ func (c *changeSet) doc(e *Env, d *part.Doc, i int, hide bool) {
 	}
 	equal := pairsDoc(e, d, fields, hide)
 	if equal > 0 && hide {
-		d.Gap().Text(theme.Muted, part.Plural(equal, "equal property is", "equal properties are")+" hidden; "+e.Key(action.HideSame)+" shows them")
+		d.Gap().Text(theme.Muted, part.Plural(equal, "equal property is", "equal properties are")+" hidden; "+press(e, action.HideSame)+" shows them")
 	}
 }
 

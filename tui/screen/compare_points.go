@@ -342,7 +342,7 @@ func (s *comparePoints) renderList(e *Env, d *engine.Diff, w, h int, focused boo
 	var tail []string
 	switch {
 	case d.Truncated:
-		tail = append(tail, part.Line(t, w, part.S("  "), part.R(theme.Muted, t.Glyph.Folded+" the first "+part.Count(n)+" changes; more were not read "+t.Glyph.Dot+" "+e.Key(action.Bottom)+" reads up to "+part.Count(s.limit*10))))
+		tail = append(tail, part.Line(t, w, part.S("  "), part.R(theme.Muted, t.Glyph.Folded+" the first "+part.Count(n)+" changes; more were not read "+t.Glyph.Dot+" "+press(e, action.Bottom)+" reads up to "+part.Count(s.limit*10))))
 	case n == 0:
 		tail = append(tail, part.Line(t, w, part.S("  "), part.R(theme.Muted, "no entity differs")))
 	}
@@ -419,7 +419,7 @@ func (s *comparePoints) detail(e *Env, d *engine.Diff, w int) *part.Doc {
 	if table != nil {
 		countDoc(e, doc, *table)
 		if len(s.tables) == 0 && len(d.Counts) > 1 {
-			doc.Gap().Text(theme.Muted, e.Key(action.Open)+" shows the changes of this table alone")
+			doc.Gap().Text(theme.Muted, press(e, action.Open)+" shows the changes of this table alone")
 		}
 	}
 	return doc

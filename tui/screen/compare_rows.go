@@ -280,7 +280,7 @@ func (s *compareRows) renderList(e *Env, w, h int, focused bool) []string {
 	}
 	facts := part.Count(len(s.pairs)-same) + " of " + part.Plural(len(s.pairs), "property", "properties") + " differ"
 	if s.hide && same > 0 {
-		facts += ", " + part.Count(same) + " equal hidden, " + e.Key(action.HideSame) + " shows them"
+		facts += ", " + part.Count(same) + " equal hidden, " + press(e, action.HideSame) + " shows them"
 	}
 	if s.of[0] == nil || s.of[1] == nil {
 		facts = "only one side is there"

@@ -249,7 +249,7 @@ func (s *compareVersions) renderList(e *Env, d *engine.VersionDiff, w, h int, fo
 	var tail []string
 	switch {
 	case d.Truncated:
-		tail = append(tail, part.Line(t, w, part.S("  "), part.R(theme.Muted, t.Glyph.Folded+" the first "+part.Count(n)+" changes; more were not read "+t.Glyph.Dot+" "+e.Key(action.Bottom)+" reads up to "+part.Count(s.limit*10))))
+		tail = append(tail, part.Line(t, w, part.S("  "), part.R(theme.Muted, t.Glyph.Folded+" the first "+part.Count(n)+" changes; more were not read "+t.Glyph.Dot+" "+press(e, action.Bottom)+" reads up to "+part.Count(s.limit*10))))
 	case n == 0 && s.table != manifestTable:
 		tail = append(tail, part.Line(t, w, part.S("  "), part.R(theme.Muted, "no row differs")))
 	}

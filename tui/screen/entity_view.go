@@ -51,9 +51,9 @@ func (s *Entity) nothing(e *Env, a Area) []string {
 	d.Line(part.R(theme.Bad, t.Glyph.Bad+" no such "+part.Clean(typeOf(s.table), t.Glyph)))
 	d.Text(theme.Text, s.table+" has no entity with the id "+s.id+" at "+moment(s.when(e), t.Glyph.More)+".")
 	if e.Travelling() {
-		d.Text(theme.Muted, "It may be there at another moment; "+e.Key(action.Travel)+" goes back to now.")
+		d.Text(theme.Muted, "It may be there at another moment; "+press(e, action.Travel)+" goes back to now.")
 	}
-	d.Text(theme.Muted, e.Key(action.Find)+" looks for an id in all types, "+e.Key(action.Reload)+" reads again.")
+	d.Text(theme.Muted, press(e, action.Find)+" looks for an id in all types, "+press(e, action.Reload)+" reads again.")
 	return append(out, d.Window(max(0, a.H-1), new(int))...)
 }
 
@@ -127,7 +127,7 @@ func (s *Entity) tail(e *Env, w int) []string {
 // rest says that there are more edges.
 func (s *Entity) rest(e *Env, w int) []string {
 	g := e.Theme.Glyph
-	text := g.Folded + " more edges were not read " + g.Dot + " " + e.Key(action.Bottom) + " reads up to " + part.Count(s.limit*10)
+	text := g.Folded + " more edges were not read " + g.Dot + " " + press(e, action.Bottom) + " reads up to " + part.Count(s.limit*10)
 	return []string{part.Line(e.Theme, w, part.S("  "), part.R(theme.Muted, text))}
 }
 
@@ -266,7 +266,7 @@ func (s *Entity) linkDoc(e *Env, d *part.Doc, l link) {
 			from, to = l.id, s.id
 		}
 		d.Line(part.R(theme.Accent, part.Clean(l.edge, g)), part.S(" "+part.Clean(from, g)+" "+g.Arrow+" "+part.Clean(to, g)))
-		d.Line(part.R(theme.Muted, "edge "+part.Clean(l.edgeID, g)+" "+g.Dot+" "+e.Key(action.OpenEdge)+" opens it"))
+		d.Line(part.R(theme.Muted, "edge "+part.Clean(l.edgeID, g)+" "+g.Dot+" "+press(e, action.OpenEdge)+" opens it"))
 	}
 	switch {
 	case l.table == "":

@@ -477,3 +477,20 @@ func TestObjectsThatAreText(t *testing.T) {
 		}
 	}
 }
+
+// While requests fail and are tried again, the reason stands where one waits.
+func TestWaitingSaysWhyItTakesLong(t *testing.T) {
+	e := onStage(t, fake.Harbor(), NewCommits()).e
+	p := &Load[int]{name: "commits", busy: true}
+	if got := strings.Join(absent(e, p, 80, 10), "\n"); strings.Contains(got, "tried again") {
+		t.Errorf("nothing fails:\n%s", got)
+	}
+	e.Failing = "store unavailable: dial tcp 127.0.0.1:9: connect: connection refused"
+	lines := absent(e, p, 60, 10)
+	got := ansi.Strip(strings.Join(lines, "\n"))
+	for _, want := range []string{"reading commits", "connection refused", "it is tried again, ^c gives up"} {
+		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+			t.Errorf("%q is not said:\n%s", want, got)
+		}
+	}
+}

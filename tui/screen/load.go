@@ -167,13 +167,29 @@ func absent(e *Env, p Pane, w, room int) []string {
 	t := e.Theme
 	switch {
 	case p.Busy():
-		return []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, "reading "+p.Name()+t.Glyph.More))}
+		out := []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, "reading "+p.Name()+t.Glyph.More))}
+		if e.Failing == "" {
+			return out
+		}
+		for _, l := range part.Wrap(part.Clean(e.Failing, t.Glyph)+"; it is tried again, "+press(e, action.Interrupt)+" gives up", max(10, w-5)) {
+			out = append(out, part.Line(t, w, part.R(theme.Warn, "  "+t.Glyph.Warn+" "), part.S(l)))
+		}
+		return out
 	case p.Problem() != nil:
 		return problem(e, p, w, room)
 	case p.Loaded().IsZero():
 		return []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, "not read; "+press(e, action.Reload)+" reads it"))}
 	}
 	return nil
+}
+
+// sayMuted says what stands where there is no list.
+func sayMuted(e *Env, w int, text string) []string {
+	var out []string
+	for _, l := range part.Wrap(text, max(10, w-3)) {
+		out = append(out, part.Line(e.Theme, w, part.S("  "), part.R(theme.Muted, l)))
+	}
+	return out
 }
 
 const problemLines = 6 // of a message, which are shown wherever it stands

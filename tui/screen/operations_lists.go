@@ -214,7 +214,7 @@ func (o *Operations) ledgerHead(e *Env, l listing, shown, w, h int) []string {
 		return append(out, absent(e, p, w, room)...)
 	}
 	if l.n == 0 {
-		return append(out, part.Line(e.Theme, w, part.S("  "), part.R(theme.Muted, "the ledger holds nothing about this graph yet; a program without a ledger keeps none")))
+		return append(out, sayMuted(e, w, "the ledger holds nothing about this graph yet; a program without a ledger keeps none")...)
 	}
 	var rising []string
 	for _, g := range led.groups {

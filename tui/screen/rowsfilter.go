@@ -239,7 +239,7 @@ func (r *rows) NextMatch(e *Env, d int) Effect {
 	r.take()
 	f := r.sieve.last
 	if f == nil {
-		return Effect{Note: "no words were looked for yet; " + e.Key(action.Filter) + " does"}
+		return Effect{Note: "no words were looked for yet; " + press(e, action.Filter) + " does"}
 	}
 	for place := r.list.Sel + d; place >= 0 && place < r.count(); place += d {
 		page, row := r.row(place)
@@ -315,9 +315,9 @@ func (r *rows) asking(e *Env, w int) []string {
 			}
 			out = append(out, part.Line(t, w, part.R(theme.Bad, lead), part.S(l)))
 		}
-		out = append(out, part.Line(t, w, part.S("    "), part.R(theme.Muted, "the rows below are those before; "+e.Key(action.Filter)+" changes the filter, "+e.Key(action.Sort)+" the order, "+e.Key(action.Reload)+" asks again")))
+		out = append(out, part.Line(t, w, part.S("    "), part.R(theme.Muted, "the rows below are those before; "+press(e, action.Filter)+" changes the filter, "+press(e, action.Sort)+" the order, "+press(e, action.Reload)+" asks again")))
 	default:
-		out = append(out, part.Line(t, w, part.S("  "), part.R(theme.Muted, "cancelled; the rows below are those before, "+e.Key(action.Reload)+" asks again")))
+		out = append(out, part.Line(t, w, part.S("  "), part.R(theme.Muted, "cancelled; the rows below are those before, "+press(e, action.Reload)+" asks again")))
 	}
 	return out
 }
@@ -363,7 +363,7 @@ func (r *rows) tail(e *Env, w int) []string {
 	t := e.Theme
 	text := t.Glyph.Folded + " words look in the loaded rows only " + t.Glyph.Dot + " "
 	if len(r.pages) < searchKept {
-		text += e.Key(action.Bottom) + " loads " + part.Count(pageRows) + " more " + t.Glyph.Dot + " "
+		text += press(e, action.Bottom) + " loads " + part.Count(pageRows) + " more " + t.Glyph.Dot + " "
 	}
 	return []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, text+"id contains "+whereText("x")+" asks for all"))}
 }

@@ -42,6 +42,7 @@ type Env struct {
 	At      engine.At // what all screens show
 	Pinned  *Pin      // what was marked, to be compared; nil = nothing
 	Wide    bool      // lists take the whole width, details are behind them
+	Failing string    // how the requests of this screen fail now that are tried again; "" = they do not
 	Masked  bool      // draw no measured time and no hops: a picture that must come out the same again
 	Keys    *action.Map
 	Data    *Session
