@@ -135,5 +135,5 @@ func lockFinding(f *recoveryFolder, staged []string) Finding {
 	evidence = append(evidence, Evidence{sidecar.Folder, "no record of a schema apply"}, Evidence{"_schema.pg.staging", "not there"})
 	return finding("G14", SeverityError, "everything; reading is not touched", evidence,
 		"the lock of a schema apply is left (%s), without the apply that would hold it: the Rust engine refuses every write until the ref is removed, which is safe only while nothing else writes", branches.LockName).
-		next("none", "branch", "list")
+		next("none", "branch list")
 }
