@@ -2,14 +2,12 @@ package tui
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/omnideck/omnideck/engine"
@@ -109,40 +107,6 @@ func keyNames() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// TestRandomKeys walks through the program with keys, answers, failures and
-// sizes in any order: every frame is whole, and nothing panics.
-func TestRandomKeys(t *testing.T) {
-	t.Chdir(t.TempDir()) // some of them export
-	names := keyNames()
-	for seed := range uint64(4) {
-		synctest.Test(t, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 1))
-			ws := wideNames()
-			b := newBench(t, ws, Options{URI: ws.Address}, 80, 24)
-			for i := range 1500 {
-				switch rng.IntN(12) {
-				case 0:
-					b.send(tea.WindowSizeMsg{Width: 1 + rng.IntN(220), Height: 1 + rng.IntN(70)})
-				case 1, 2, 3:
-					b.drain()
-				case 4:
-					ws.Set("", fake.Step{Err: errDamaged})
-				case 5:
-					ws.Set("", fake.Step{Get: 1})
-					b.clock = b.clock.Add(time.Duration(rng.IntN(100)) * time.Minute)
-				default:
-					b.send(press(names[rng.IntN(len(names))]))
-				}
-				if lines := b.draw(); len(lines) != b.h || b.crash != nil {
-					t.Fatalf("seed %d, step %d: %d lines of %d, crash %v", seed, i, len(lines), b.h, b.crash)
-				}
-			}
-			b.drain()
-			b.stop()
-		})
-	}
 }
 
 // million is a history as long as none that was seen yet.

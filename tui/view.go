@@ -313,7 +313,7 @@ func (m *model) status(w int) string {
 		}
 	case m.scope == 1 && m.op != nil:
 		over = e.Over(m.op)
-		line.Scope = part.Cut(line.Scope+" "+m.lastName, max(len(line.Scope), w/4), e.Theme.Glyph.More)
+		line.Scope = part.Cut(line.Scope+" "+part.Clean(m.lastName, e.Theme.Glyph), max(len(line.Scope), w/4), e.Theme.Glyph.More)
 		if was, ok := e.Before(m.op); ok && !m.op.Running() {
 			line.Was = "before " + part.Count(was.Requests)
 		}

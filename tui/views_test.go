@@ -157,7 +157,9 @@ func wideNames() *fake.Workspace {
 		p.Columns[4] = "名前"
 		for i := range p.Rows {
 			p.Rows[i].Values[4].Text = "東京港" + strings.Repeat("の", i%20)
-			p.Rows[i].Values[5] = engine.Cell{Kind: engine.CellText, Text: odd}
+			if len(p.Rows[i].Values) > 5 {
+				p.Rows[i].Values[5] = engine.Cell{Kind: engine.CellText, Text: odd}
+			}
 		}
 		return p
 	}

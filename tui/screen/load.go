@@ -167,7 +167,7 @@ func absent(e *Env, p Pane, w, room int) []string {
 	t := e.Theme
 	switch {
 	case p.Busy():
-		out := []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, "reading "+p.Name()+t.Glyph.More))}
+		out := []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, "reading "+part.Clean(p.Name(), t.Glyph)+t.Glyph.More))}
 		if e.Failing == "" {
 			return out
 		}
