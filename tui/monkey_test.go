@@ -212,7 +212,7 @@ func (k *monkey) press(name string) string {
 		switch o := k.overlays[n-1].(type) {
 		case *command:
 			text = o.field.String()
-			if w := split(text); len(w) > 0 && slices.Contains([]string{"q", "quit", "exit", "leave", "interrupt"}, strings.TrimPrefix(w[0], ":")) {
+			if w, _ := split(text); len(w) > 0 && slices.Contains([]string{"q", "quit", "exit", "leave", "interrupt"}, strings.TrimPrefix(w[0], ":")) {
 				name = "esc"
 			}
 		case *prompt:
