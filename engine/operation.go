@@ -10,6 +10,7 @@ import (
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/refs"
 	"github.com/omnideck/omnideck/manifest"
 )
 
@@ -28,6 +29,7 @@ type operation struct {
 
 	mu      sync.Mutex
 	views   map[viewKey]*viewOnce
+	refs    map[string]*refs.Branch // of branches, as far as they were read
 	outside Outside
 }
 

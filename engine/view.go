@@ -11,6 +11,7 @@ import (
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/format"
+	"github.com/omnideck/omnideck/lance/refs"
 	"github.com/omnideck/omnideck/manifest"
 )
 
@@ -45,9 +46,10 @@ func (o *operation) open(ctx context.Context, branch string, version uint64) (*m
 		v = &viewOnce{}
 		o.views[key] = v
 	}
+	ref := o.refs[key.branch]
 	o.mu.Unlock()
 	v.once.Do(func() {
-		view, err := manifest.Open(ctx, o.store, manifest.Options{Branch: key.branch, Version: version, Lance: o.lance()})
+		view, err := manifest.Open(ctx, o.store, manifest.Options{Branch: key.branch, Version: version, Ref: ref, Lance: o.lance()})
 		v.view, v.err = view, o.explain(ctx, err, nameOf(key.branch), version)
 	})
 	return v.view, v.err
@@ -270,13 +272,13 @@ func (o *operation) allViews(ctx context.Context) ([]branchView, error) {
 }
 
 func (o *operation) readAll(ctx context.Context) ([]branchView, error) {
-	listing, refs, err := branches.List(ctx, o.store)
+	listing, listed, err := branches.List(ctx, o.store)
 	if err != nil {
 		return nil, err
 	}
 	o.listing = listing
 	var out []branchView
-	for _, b := range refs {
+	for _, b := range listed {
 		if slices.Contains(listing.Names, b.Name) {
 			out = append(out, branchView{Branch: b})
 		}
@@ -284,6 +286,12 @@ func (o *operation) readAll(ctx context.Context) ([]branchView, error) {
 	slices.SortStableFunc(out, func(a, b branchView) int {
 		return boolOrder(a.Name == mainName, b.Name == mainName)
 	})
+	o.mu.Lock()
+	o.refs = map[string]*refs.Branch{}
+	for _, b := range out {
+		o.refs[bare(b.Name)] = b.Ref
+	}
+	o.mu.Unlock()
 	_ = o.each(len(out), func(i int) error {
 		out[i].view, out[i].err = o.open(ctx, out[i].Name, 0)
 		return nil

@@ -20,8 +20,9 @@ const defaultParallel = 64
 
 // Options say which version of `__manifest` to open.
 type Options struct {
-	Branch  string // "" or "main" = main
-	Version uint64 // 0 = latest
+	Branch  string       // "" or "main" = main
+	Version uint64       // 0 = latest
+	Ref     *refs.Branch // of Branch, when it was read already; nil: it is read
 	// ReadDeletions reads every deletion file instead of telling from the rows
 	// what is deleted, and compares.
 	ReadDeletions bool
@@ -53,7 +54,8 @@ type View struct {
 }
 
 // Peek opens a version without reading rows: latest = one LIST and one GET, a
-// version = one GET; on a branch one GET more, of the ref, beside them.
+// version = one GET; on a branch one GET more, of a ref that is not given,
+// beside them.
 //
 // Errors: *BranchNotFoundError when no ref names the branch; those of
 // lance.Open.
@@ -65,11 +67,11 @@ func Peek(ctx context.Context, store blob.Store, o Options) (*Head, error) {
 	lo.Branch, lo.Version = o.Branch, o.Version
 	var (
 		snap *lance.Snapshot
-		ref  *refs.Branch
+		ref  = o.Ref
 		err  error
 		g    errgroup.Group
 	)
-	if o.Branch != "" {
+	if o.Branch != "" && ref == nil {
 		g.Go(func() (err error) {
 			ref, err = refs.ReadBranch(ctx, store, Folder, o.Branch)
 			return err
