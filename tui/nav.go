@@ -73,21 +73,7 @@ func (n *navigator) Context(*screen.Env) action.Context { return action.Context{
 
 // Do implements screen.Screen: it moves.
 func (n *navigator) Do(e *screen.Env, id action.ID) screen.Effect {
-	count := len(n.selectable(e))
-	switch id {
-	case action.Down:
-		n.list.Move(1, count)
-	case action.Up:
-		n.list.Move(-1, count)
-	case action.Top:
-		n.list.Move(-count, count)
-	case action.Bottom:
-		n.list.Move(count, count)
-	case action.PageDown, action.HalfDown:
-		n.list.Page(1, count, id == action.HalfDown)
-	case action.PageUp, action.HalfUp:
-		n.list.Page(-1, count, id == action.HalfUp)
-	}
+	screen.MoveList(&n.list, id, len(n.selectable(e)))
 	return screen.Effect{}
 }
 

@@ -16,19 +16,15 @@ import (
 // each table, then the entities, and of the selected one its properties before
 // and after.
 type comparePoints struct {
-	board
+	changeList[engine.Diff]
 	from, to string // as ResolveAt reads them
 	a, b     *Pin   // nil: what from and to say
 	tables   []string
-	limit    int
-	hide     bool
-	data     Load[*engine.Diff]
-	set      *changeSet
-	of       *engine.Diff
 }
 
 func newComparePoints(from, to string, a, b *Pin) *comparePoints {
-	s := &comparePoints{board: newBoard(50), from: from, to: to, a: a, b: b, limit: firstChanges, hide: true, set: newChangeSet(nil)}
+	s := &comparePoints{from: from, to: to, a: a, b: b}
+	s.changeList = newChangeList(50, s.placeKey, func(d *engine.Diff) ([]engine.Change, int) { return d.Changes, len(d.Counts) })
 	s.data.name = "changes from " + from + " to " + to
 	return s
 }
@@ -63,16 +59,7 @@ func shortPoint(text string) string {
 func (s *comparePoints) Place() string { return "diff/" + s.from + ".." + s.to }
 
 // Start implements Screen.
-func (s *comparePoints) Start(e *Env) []Request {
-	out := s.need(e)
-	if s.data.wanted() {
-		out = append(out, s.Reload(e)...)
-	}
-	if e.Data.Schema.wanted() { // says which numbers are times
-		out = append(out, e.Data.AskSchema(e))
-	}
-	return out
-}
+func (s *comparePoints) Start(e *Env) []Request { return s.start(e, s.Reload) }
 
 // Reload implements Screen.
 func (s *comparePoints) Reload(e *Env) []Request {
@@ -105,39 +92,7 @@ func (s *comparePoints) reader(e *Env) func(context.Context, workspace.Workspace
 	}
 }
 
-// Panes implements Screen.
-func (s *comparePoints) Panes(*Env) []Pane { return s.working([]Pane{&s.data}) }
-
-// need asks for the order of a long list.
-func (s *comparePoints) need(e *Env) []Request {
-	d, ok := s.arrange()
-	if !ok {
-		return nil
-	}
-	return s.lens.need(e, len(d.Changes), d, s.set.facets())
-}
-
-// arrange makes the list fit the answer. The counts of the tables stand above
-// the changes, unless the changes are filtered.
-func (s *comparePoints) arrange() (*engine.Diff, bool) {
-	d, ok := s.data.Get()
-	if !ok || d == nil {
-		return nil, false
-	}
-	if d != s.of {
-		s.of, s.set = d, newChangeSet(d.Changes)
-	}
-	s.heads = len(d.Counts)
-	if !s.lens.filter.Empty() {
-		s.heads = 0
-	}
-	n := len(d.Changes)
-	s.lens.look(n, d, s.set.facets())
-	s.list.Settle(s.places(n), s.key)
-	return d, true
-}
-
-func (s *comparePoints) key(place int) string {
+func (s *comparePoints) placeKey(place int) string {
 	if i, ok := s.at(place, len(s.set.changes)); ok {
 		return s.set.key(i)
 	}
@@ -183,15 +138,8 @@ func (s *comparePoints) Do(e *Env, id action.ID) Effect {
 		return Effect{Push: s.only(table.Table)}
 	case id == action.Flip:
 		s.onRight = !s.onRight && (i >= 0 || table != nil)
-	case id == action.HideSame:
-		s.hide = !s.hide
-	case id == action.Bottom && d.Truncated && !s.onRight && !s.data.Busy():
-		s.limit *= 10
-		return Effect{Ask: s.Reload(e), Note: "reading up to " + part.Count(s.limit) + " changes"}
 	default:
-		if s.move(id, s.places(len(d.Changes))) && !s.onRight {
-			s.list.Remember(s.key(s.list.Sel))
-		}
+		return s.moves(e, id, d.Truncated, s.Reload)
 	}
 	return Effect{}
 }
@@ -208,33 +156,6 @@ func (s *comparePoints) entity(e *Env, d *engine.Diff, i int) Screen {
 		return next
 	}
 	return next.on(at)
-}
-
-// Filter implements Filterer.
-func (s *comparePoints) Filter() string { return s.lens.text }
-
-// SetFilter implements Filterer.
-func (s *comparePoints) SetFilter(e *Env, text string) Effect {
-	out := s.narrow(text, s.set.facets())
-	out.Ask = s.need(e)
-	return out
-}
-
-// NextMatch implements Filterer.
-func (s *comparePoints) NextMatch(_ *Env, d int) Effect {
-	return s.match(d, len(s.set.changes), s.set.facets())
-}
-
-// SortColumns implements Sorter.
-func (s *comparePoints) SortColumns(*Env) []string { return names(s.set.facets()) }
-
-// Sorted implements Sorter.
-func (s *comparePoints) Sorted() (int, bool) { return s.lens.column, s.lens.desc }
-
-// SetSort implements Sorter.
-func (s *comparePoints) SetSort(e *Env, column int, desc bool) Effect {
-	s.lens.column, s.lens.desc = column, desc
-	return Effect{Ask: s.need(e)}
 }
 
 // Pin implements Pinner.
@@ -310,7 +231,7 @@ func (s *comparePoints) Render(e *Env, a Area) []string {
 	}
 	list := func(w, h int, focused bool) []string { return s.renderList(e, d, w, h, focused) }
 	detail := func(w int) *part.Doc { return s.detail(e, d, w) }
-	return s.render(e, a, s.key(s.list.Sel), list, detail)
+	return s.render(e, a, s.placeKey(s.list.Sel), list, detail)
 }
 
 func (s *comparePoints) heading(e *Env) string {

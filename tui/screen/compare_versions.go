@@ -16,21 +16,14 @@ import (
 // compareVersions shows two versions of one table: how they lie in the store,
 // and which rows differ. Of `__manifest` it shows the layouts alone.
 type compareVersions struct {
-	board
+	changeList[engine.VersionDiff]
 	table, branch string
 	a, b          uint64
-	limit         int
-	hide          bool
-	data          Load[*engine.VersionDiff]
-	set           *changeSet
-	of            *engine.VersionDiff
 }
 
 func newCompareVersions(a, b Pin) *compareVersions {
-	s := &compareVersions{
-		board: newBoard(46), table: a.Table, branch: a.Branch, a: a.Version, b: b.Version,
-		limit: firstChanges, hide: true, set: newChangeSet(nil),
-	}
+	s := &compareVersions{table: a.Table, branch: a.Branch, a: a.Version, b: b.Version}
+	s.changeList = newChangeList(46, s.placeKey, func(d *engine.VersionDiff) ([]engine.Change, int) { return d.Changes, 1 })
 	s.data.name = s.table + " v" + part.Count(s.a) + " and v" + part.Count(s.b)
 	return s
 }
@@ -50,16 +43,7 @@ func (s *compareVersions) Place() string {
 }
 
 // Start implements Screen.
-func (s *compareVersions) Start(e *Env) []Request {
-	out := s.need(e)
-	if s.data.wanted() {
-		out = append(out, s.Reload(e)...)
-	}
-	if e.Data.Schema.wanted() { // says which numbers are times
-		out = append(out, e.Data.AskSchema(e))
-	}
-	return out
-}
+func (s *compareVersions) Start(e *Env) []Request { return s.start(e, s.Reload) }
 
 // Reload implements Screen.
 func (s *compareVersions) Reload(e *Env) []Request {
@@ -69,38 +53,7 @@ func (s *compareVersions) Reload(e *Env) []Request {
 	})}
 }
 
-// Panes implements Screen.
-func (s *compareVersions) Panes(*Env) []Pane { return s.working([]Pane{&s.data}) }
-
-// need asks for the order of a long list.
-func (s *compareVersions) need(e *Env) []Request {
-	d, ok := s.arrange()
-	if !ok {
-		return nil
-	}
-	return s.lens.need(e, len(d.Changes), d, s.set.facets())
-}
-
-// arrange makes the list fit the answer. The layout stands above the changes.
-func (s *compareVersions) arrange() (*engine.VersionDiff, bool) {
-	d, ok := s.data.Get()
-	if !ok || d == nil {
-		return nil, false
-	}
-	if d != s.of {
-		s.of, s.set = d, newChangeSet(d.Changes)
-	}
-	s.heads = 1
-	if !s.lens.filter.Empty() {
-		s.heads = 0
-	}
-	n := len(d.Changes)
-	s.lens.look(n, d, s.set.facets())
-	s.list.Settle(s.places(n), s.key)
-	return d, true
-}
-
-func (s *compareVersions) key(place int) string {
+func (s *compareVersions) placeKey(place int) string {
 	if i, ok := s.at(place, len(s.set.changes)); ok {
 		return s.set.key(i)
 	}
@@ -135,44 +88,10 @@ func (s *compareVersions) Do(e *Env, id action.ID) Effect {
 		return Effect{Push: NewEntity(s.table, s.set.changes[s.selected()].ID)}
 	case id == action.Flip:
 		s.onRight = !s.onRight
-	case id == action.HideSame:
-		s.hide = !s.hide
-	case id == action.Bottom && d.Truncated && !s.onRight && !s.data.Busy():
-		s.limit *= 10
-		return Effect{Ask: s.Reload(e), Note: "reading up to " + part.Count(s.limit) + " changes"}
 	default:
-		if s.move(id, s.places(len(d.Changes))) && !s.onRight {
-			s.list.Remember(s.key(s.list.Sel))
-		}
+		return s.moves(e, id, d.Truncated, s.Reload)
 	}
 	return Effect{}
-}
-
-// Filter implements Filterer.
-func (s *compareVersions) Filter() string { return s.lens.text }
-
-// SetFilter implements Filterer.
-func (s *compareVersions) SetFilter(e *Env, text string) Effect {
-	out := s.narrow(text, s.set.facets())
-	out.Ask = s.need(e)
-	return out
-}
-
-// NextMatch implements Filterer.
-func (s *compareVersions) NextMatch(_ *Env, d int) Effect {
-	return s.match(d, len(s.set.changes), s.set.facets())
-}
-
-// SortColumns implements Sorter.
-func (s *compareVersions) SortColumns(*Env) []string { return names(s.set.facets()) }
-
-// Sorted implements Sorter.
-func (s *compareVersions) Sorted() (int, bool) { return s.lens.column, s.lens.desc }
-
-// SetSort implements Sorter.
-func (s *compareVersions) SetSort(e *Env, column int, desc bool) Effect {
-	s.lens.column, s.lens.desc = column, desc
-	return Effect{Ask: s.need(e)}
 }
 
 // Copies implements Copier.
@@ -220,7 +139,7 @@ func (s *compareVersions) Render(e *Env, a Area) []string {
 		}
 		return doc
 	}
-	return s.render(e, a, s.key(s.list.Sel), list, detail)
+	return s.render(e, a, s.placeKey(s.list.Sel), list, detail)
 }
 
 func (s *compareVersions) heading(e *Env) string {

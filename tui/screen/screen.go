@@ -342,23 +342,25 @@ func (s *split) move(id action.ID, n int) bool {
 	if s.onRight {
 		return s.scrollDetail(id)
 	}
+	return MoveList(&s.list, id, n)
+}
+
+// MoveList carries out an action in a list of n places, when it is one that
+// moves.
+func MoveList(l *part.List, id action.ID, n int) bool {
 	switch id {
 	case action.Down:
-		s.list.Move(1, n)
+		l.Move(1, n)
 	case action.Up:
-		s.list.Move(-1, n)
+		l.Move(-1, n)
 	case action.Top:
-		s.list.Move(-n, n)
+		l.Move(-n, n)
 	case action.Bottom:
-		s.list.Move(n, n)
-	case action.PageDown:
-		s.list.Page(1, n, false)
-	case action.PageUp:
-		s.list.Page(-1, n, false)
-	case action.HalfDown:
-		s.list.Page(1, n, true)
-	case action.HalfUp:
-		s.list.Page(-1, n, true)
+		l.Move(n, n)
+	case action.PageDown, action.HalfDown:
+		l.Page(1, n, id == action.HalfDown)
+	case action.PageUp, action.HalfUp:
+		l.Page(-1, n, id == action.HalfUp)
 	default:
 		return false
 	}
