@@ -185,6 +185,9 @@ func (m *model) takeLoaded(msg loadedMsg) tea.Cmd {
 	m.warm = m.warm || msg.leads && msg.err == nil
 	m.dirty = true
 	m.sample()
+	if m.noteAsks && !m.busy() {
+		m.note, m.noteAsks = "", false
+	}
 	for _, o := range m.overlays {
 		if l, ok := o.(interface{ loaded(*model) }); ok {
 			l.loaded(m)

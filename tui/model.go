@@ -66,13 +66,14 @@ type model struct {
 	seen     workspace.Reading
 	counters
 
-	ticking bool
-	ageDue  time.Time
-	note    string
-	home    *engine.At // what was shown before one left for another moment
-	noteAt  time.Time  // when it was said
-	noteEnd time.Time
-	refused bool // the note says why a key did nothing
+	ticking  bool
+	ageDue   time.Time
+	note     string
+	home     *engine.At // what was shown before one left for another moment
+	noteAt   time.Time  // when it was said
+	noteAsks bool       // it says what is being read, and stands no longer than that
+	noteEnd  time.Time
+	refused  bool // the note says why a key did nothing
 
 	askBackground bool
 	interrupted   time.Time

@@ -278,6 +278,17 @@ func TestNoteGoesWithTheNextKey(t *testing.T) {
 	})
 }
 
+// What says that something is read stands no longer than the reading.
+func TestNoteOfAQuestionGoesWithTheAnswer(t *testing.T) {
+	on(t, Options{Screen: "tables"}, func(b *bench, _ *fake.Workspace) {
+		b.keys("a")
+		b.drain()
+		if b.note != "" {
+			t.Errorf("all is read, and still it says %q", b.note)
+		}
+	})
+}
+
 func TestCopySaysWhichWay(t *testing.T) {
 	var saved string
 	save := func(text []byte) (string, error) { saved = string(text); return "/cache/copied.txt", nil }

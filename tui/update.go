@@ -299,6 +299,7 @@ func (m *model) effect(e screen.Effect) tea.Cmd {
 	var cmds []tea.Cmd
 	if e.Note != "" {
 		cmds = append(cmds, m.say(e.Note))
+		m.noteAsks = len(e.Ask) > 0
 	}
 	switch {
 	case e.Push != nil:
@@ -460,7 +461,7 @@ func (m *model) interrupt() tea.Cmd {
 func (m *model) say(text string) tea.Cmd {
 	m.note = part.Clean(text, m.env.Theme.Glyph)
 	stays := noteTime + time.Duration(part.Width(m.note))*noteLetter
-	m.noteAt, m.noteEnd, m.refused = m.env.Now, m.env.Now.Add(stays), false
+	m.noteAt, m.noteEnd, m.refused, m.noteAsks = m.env.Now, m.env.Now.Add(stays), false, false
 	return m.after(stays, noteMsg{})
 }
 

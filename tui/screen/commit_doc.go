@@ -96,23 +96,8 @@ func commitDoc(e *Env, d *part.Doc, h *History, row int) {
 		branch += ", of which it is the newest commit"
 	}
 	d.Fact("branch", branch)
-	d.Fact("version", "v"+part.Count(en.ManifestVersion)+" of __manifest")
 	if en.Actor != nil {
 		d.Fact("actor", *en.Actor)
-	} else {
-		d.FactRole("actor", theme.Muted, "none recorded")
-	}
-	if en.Parent != nil {
-		d.Fact("parent", *en.Parent)
-	} else {
-		d.FactRole("parent", theme.Muted, "none: the first commit")
-	}
-	if en.MergedParent != nil {
-		merged := *en.MergedParent
-		if h.gone[merged] {
-			merged += ", which no branch holds any more"
-		}
-		d.Fact("merged", merged)
 	}
 	if w := marked(e, point(en)); w != "" {
 		d.Fact("state", w)
@@ -126,6 +111,23 @@ func commitDoc(e *Env, d *part.Doc, h *History, row int) {
 	}
 	if len(en.Changed) > 0 {
 		d.Text(theme.Muted, "from the counts that the graph records; no rows were read")
+	}
+	d.Gap()
+	d.Fact("version", "v"+part.Count(en.ManifestVersion)+" of __manifest")
+	if en.Actor == nil {
+		d.FactRole("actor", theme.Muted, "none recorded")
+	}
+	if en.Parent != nil {
+		d.Fact("parent", *en.Parent)
+	} else {
+		d.FactRole("parent", theme.Muted, "none: the first commit")
+	}
+	if en.MergedParent != nil {
+		merged := *en.MergedParent
+		if h.gone[merged] {
+			merged += ", which no branch holds any more"
+		}
+		d.Fact("merged", merged)
 	}
 	dot := " " + e.Theme.Glyph.Dot + " "
 	travel := " reads everything as of this commit"

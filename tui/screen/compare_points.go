@@ -239,7 +239,10 @@ func (s *comparePoints) heading(e *Env) string {
 		if pin != nil && pin.Label != "" {
 			return pin.Label
 		}
-		return shortPoint(text)
+		if short := shortPoint(text); short != text {
+			return "commit " + e.Theme.Glyph.More + short
+		}
+		return text
 	}
 	g := e.Theme.Glyph
 	out := part.Clean(name(s.a, s.from), g) + " " + g.Arrow + " " + part.Clean(name(s.b, s.to), g)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/part"
@@ -33,15 +34,33 @@ func (r *rows) grid(e *Env, page *engine.RowPage, w, h int, focused bool) []stri
 }
 
 // visible are the columns that are not hidden: the id, the column by which the
-// rows are ordered, then the others.
+// rows are ordered, those that the condition names, then the others.
 func (r *rows) visible(page *engine.RowPage) []int {
-	by := slices.Index(page.Columns, r.now.sort)
-	var out []int
-	for c, name := range page.Columns {
-		if c == 0 && by > 0 {
-			out = append(out, c, by)
-		} else if c == 0 || c != by && !r.hide[name] {
-			out = append(out, c)
+	if len(page.Columns) == 0 {
+		return nil
+	}
+	out := []int{0}
+	if by := slices.Index(page.Columns, r.now.sort); by > 0 {
+		out = append(out, by)
+	}
+	named := namesIn(r.now.where)
+	for _, first := range []bool{true, false} {
+		for c, name := range page.Columns {
+			if !r.hide[name] && slices.Contains(named, name) == first && !slices.Contains(out, c) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// namesIn are the words of a condition that may name columns: what stands
+// between quotes does not.
+func namesIn(where string) []string {
+	var out []string
+	for i, piece := range strings.Split(where, "'") {
+		if i%2 == 0 {
+			out = append(out, strings.FieldsFunc(piece, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })...)
 		}
 	}
 	return out
@@ -85,7 +104,7 @@ func (r *rows) columns(e *Env, page *engine.RowPage, w, h int) []gridCol {
 func (r *rows) measure(e *Env, page *engine.RowPage, c, h int) gridCol {
 	col := gridCol{at: c, width: part.Width(part.Clean(page.Columns[c], e.Theme.Glyph))}
 	if c < len(page.Types) {
-		col.width = max(col.width, min(14, part.Width(part.Clean(page.Types[c], e.Theme.Glyph))))
+		col.width = max(col.width, min(14, part.Width(part.Clean(gridType(page.Types[c]), e.Theme.Glyph))))
 		col.right = numeric(page.Types[c])
 	}
 	for i := r.list.Top; i < r.list.Top+h; i++ {
@@ -95,6 +114,15 @@ func (r *rows) measure(e *Env, page *engine.RowPage, c, h int) gridCol {
 		}
 	}
 	return col
+}
+
+// gridType is a type as it stands above a column: the words of an enum are in
+// the schema.
+func gridType(typ string) string {
+	if strings.HasPrefix(typ, "enum(") {
+		return "enum"
+	}
+	return typ
 }
 
 func numeric(typ string) bool {
@@ -113,7 +141,7 @@ func (r *rows) heading(t *theme.Theme, page *engine.RowPage, cols []gridCol, w i
 		if types {
 			text, role = "", theme.Muted
 			if c.at < len(page.Types) {
-				text = page.Types[c.at]
+				text = gridType(page.Types[c.at])
 			}
 		}
 		text = part.Cut(part.Clean(text, t.Glyph), c.width, t.Glyph.More)

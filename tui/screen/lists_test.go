@@ -494,3 +494,21 @@ func TestWaitingSaysWhyItTakesLong(t *testing.T) {
 		}
 	}
 }
+
+// What a condition is about stands beside the id, not behind the right edge.
+func TestConditionColumnsComeFirst(t *testing.T) {
+	page := &engine.RowPage{Columns: []string{"id", "built", "kind", "name", "tonnage"}}
+	for where, want := range map[string]string{
+		"":                                     "[0 1 2 3 4]",
+		"tonnage > 10":                         "[0 4 1 2 3]",
+		"kind = 'name' and (tonnage >= 3)":     "[0 2 4 1 3]",
+		"id = 'x'":                             "[0 1 2 3 4]",
+		"kind in ('built', 'it''s') and ton=1": "[0 2 1 3 4]",
+	} {
+		r := newRows("node:Vessel")
+		r.now.where = where
+		if got := fmt.Sprint(r.visible(page)); got != want {
+			t.Errorf("where %s: %s, want %s", where, got, want)
+		}
+	}
+}

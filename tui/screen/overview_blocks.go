@@ -239,7 +239,7 @@ func tableItem(e *Env, d engine.Dataset, name, rows int) item {
 			part.R(theme.Muted, plural(d.EntityCount, " row ", " rows")+"  v"+part.Count(d.Version)),
 		},
 		open:   func() Screen { return NewTable(d.Table()) },
-		detail: func(doc *part.Doc) { tableDoc(doc, d) },
+		detail: func(doc *part.Doc) { tableDoc(doc, d); lieDoc(doc, d) },
 		copies: func() []Copy { return tableCopies(e, d) },
 	}
 }

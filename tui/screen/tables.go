@@ -343,6 +343,8 @@ func (s *Tables) detailOf(e *Env, d *part.Doc, snap *engine.Snapshot, i int) {
 		} else {
 			d.Add(absent(e, l, d.Width(), 6)...)
 		}
+		d.Gap()
 	}
+	lieDoc(d, ds)
 	d.Gap().Text(theme.Muted, press(e, action.Open)+" opens its schema, fragments, versions, indexes and rows; "+press(e, action.Layouts)+" reads how all tables lie on disk, one manifest each")
 }

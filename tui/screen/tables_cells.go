@@ -108,6 +108,10 @@ func tableDoc(d *part.Doc, ds engine.Dataset) {
 	d.Fact("rows", part.Count(ds.EntityCount)+", as recorded at the last publish")
 	d.Fact("version", "v"+part.Count(ds.Version)+" is published")
 	d.Fact("owner", ownerOf(ds)+": the branch on which this version was written")
+}
+
+// lieDoc says where a table lies.
+func lieDoc(d *part.Doc, ds engine.Dataset) {
 	d.Fact("path", ds.Path)
 	d.Fact("table id", part.Count(ds.StableID))
 	if ds.IncarnationID != 0 {
