@@ -274,7 +274,7 @@ type drawnOf struct {
 func (m *model) redraw(r *screen.Record, w, h int) bool {
 	of := drawnOf{
 		record: r, its: r.Reading(), scope: m.at, meter: m.of, kept: r.Meter != nil, run: r.Running(), w: w, h: h,
-		focus: m.drawer.focus, byOp: m.scope == 1, masked: m.env.Masked, theme: m.env.Theme,
+		focus: m.drawer.focus, byOp: m.scope == 1 || m.scope == 0 && len(m.detail.Calls) == 0, masked: m.env.Masked, theme: m.env.Theme,
 	}
 	if m.drawn.of == of {
 		return false
@@ -321,9 +321,10 @@ func (m *model) drawColumns(r *screen.Record, w, h int) {
 }
 
 // scopeTrace is the trace of the scope that the status line shows; of an
-// operation it is that of the one that is looked at.
+// operation, and of a screen that has asked for nothing, it is that of the
+// operation that is looked at.
 func (m *model) scopeTrace(r *screen.Record) cost.Trace {
-	if m.scope == 1 {
+	if m.scope == 1 || m.scope == 0 && len(m.detail.Calls) == 0 {
 		if tr, ok := r.Trace(); ok {
 			return tr
 		}

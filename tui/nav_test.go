@@ -119,3 +119,21 @@ func TestSplitsAreKept(t *testing.T) {
 		}
 	})
 }
+
+func TestOperationsTakeTheMouseAndTheLine(t *testing.T) {
+	on(t, Options{Screen: "commits"}, func(b *bench, _ *fake.Workspace) {
+		b.send(tea.WindowSizeMsg{Width: 120, Height: 40})
+		b.keys("4", "0")
+		was := divider(b)
+		b.keys("+")
+		if now := divider(b); now <= was {
+			t.Errorf("+ moved the line from %d to %d", was, now)
+		}
+		x := strings.Index(ansi.Strip(b.draw()[b.bodyTop()]), "before")
+		b.send(tea.MouseClickMsg{Button: tea.MouseLeft, X: x, Y: b.bodyTop()})
+		b.drain()
+		if b.place() != "operations/ledger" {
+			t.Errorf("a click at a tab leads to %s", b.place())
+		}
+	})
+}

@@ -12,22 +12,12 @@ import (
 	"github.com/omnideck/omnideck/tui/theme"
 )
 
-// Fuzzy says whether the characters of pattern stand in text in their order,
-// whatever their case, spaces of the pattern aside. positions are the bytes at
-// which those characters begin, chosen where the score is best: characters
-// that begin a word count most, then those that follow each other, and what is
-// skipped counts against. A pattern without characters matches everything with
-// a score of 0. Only the first 32 characters of the pattern and the first 256
-// of the text are looked at.
-func Fuzzy(pattern, text string) (score int, positions []int, ok bool) {
-	m := newFuzzy(pattern)
-	if score, ok = m.score(text); !ok {
-		return 0, nil, false
-	}
-	return score, m.trace(text), true
-}
-
-// Hit is a candidate that a pattern matches.
+// Hit is a candidate that a pattern matches: the characters of the pattern
+// stand in it in their order, whatever their case, spaces of the pattern aside.
+// At is where the score is best: characters that begin a word count most, then
+// those that follow each other, and what is skipped counts against. A pattern
+// without characters matches everything with a score of 0. Only the first 32
+// characters of the pattern and the first 256 of the text are looked at.
 type Hit struct {
 	Index int // of the candidate
 	Score int

@@ -14,8 +14,16 @@ import (
 )
 
 // lit is a text with what matched between brackets.
+// matches is Rank of one candidate.
+func matches(pattern, text string) (score int, at []int, ok bool) {
+	for _, h := range Rank(pattern, 1, func(int) string { return text }, 1) {
+		return h.Score, h.At, true
+	}
+	return 0, nil, false
+}
+
 func lit(pattern, text string) string {
-	_, at, ok := Fuzzy(pattern, text)
+	_, at, ok := matches(pattern, text)
 	if !ok {
 		return "no"
 	}
@@ -116,7 +124,7 @@ func TestFuzzyAgainstTrying(t *testing.T) {
 			}
 		}
 		try(0, 0, nil)
-		score, at, ok := Fuzzy(pattern, text)
+		score, at, ok := matches(pattern, text)
 		if ok != found {
 			rt.Fatalf("%q in %q: found %v, want %v", pattern, text, ok, found)
 		}
@@ -131,7 +139,7 @@ func FuzzFuzzy(f *testing.F) {
 		f.Add("a港", s)
 	}
 	f.Fuzz(func(t *testing.T, pattern, text string) {
-		_, at, ok := Fuzzy(pattern, text)
+		_, at, ok := matches(pattern, text)
 		if !ok && len(at) > 0 || !slices.IsSorted(at) {
 			t.Fatalf("found %v at %v", ok, at)
 		}

@@ -91,6 +91,22 @@ func (s *Table) Click(e *Env, x, y int) bool {
 	return ok
 }
 
+// Room implements Divided: that of the tab that is shown.
+func (o *Operations) Room() (more, less bool) { return o.list().Room() }
+
+// Click implements Clicker: a tab, or what is below the tabs.
+func (o *Operations) Click(e *Env, x, y int) bool {
+	b := o.list()
+	if y > 0 || x >= b.drawn.w {
+		return b.Click(e, x, y)
+	}
+	i, ok := tabAt(e, operationTabs, o.tab, x)
+	if ok {
+		o.tab = i
+	}
+	return ok
+}
+
 // tabAt is the tab at a cell of the line of tabs.
 func tabAt(e *Env, labels []string, active, x int) (int, bool) {
 	line := []rune(ansi.Strip(part.Tabs(e.Theme, labels, active, tabsWidth)))

@@ -16,7 +16,6 @@ type Tables struct {
 	browse
 	at      engine.At // where the layouts are of
 	layouts map[string]*Load[*layout]
-	seen    int // answers that the listing was made from
 	made    *tablesMade
 }
 
