@@ -77,9 +77,12 @@ func (p *palette) actions(m *model) {
 		if a.ID == action.Palette || !(a.In(c.Screen) || a.In(action.Lists) || a.In(action.Global)) {
 			continue
 		}
-		id := a.ID
+		id, more := a.ID, a.Help
+		if more == a.Title {
+			more = ""
+		}
 		p.fixed = append(p.fixed, offer{
-			part.Offer{Kind: "action", Text: a.Title, Detail: a.Help, Key: part.Clean(a.Key(), m.env.Theme.Glyph), Why: a.Why(c)},
+			part.Offer{Kind: "action", Text: a.Title, Detail: more, Key: part.Clean(a.Key(), m.env.Theme.Glyph), Why: a.Why(c)},
 			func(m *model) tea.Cmd { return m.act(id) },
 		})
 	}

@@ -14,6 +14,7 @@ import (
 // Overview shows what can be said of a graph without reading rows.
 type Overview struct {
 	split
+	at []int // line of each item in the outline that was drawn last
 }
 
 // NewOverview makes the screen.
@@ -184,6 +185,29 @@ func (o *Overview) problems(e *Env, d *part.Doc) {
 	}
 }
 
+// Click implements Clicker: it selects the item of a line, of which one may
+// have two.
+func (o *Overview) Click(e *Env, x, y int) bool {
+	if o.drawn.right > 0 && x >= o.drawn.right {
+		o.onRight = true
+		return true
+	}
+	items, pointer := o.items(e), pointerLine(o.drawn.list, e.Theme)
+	if x >= o.drawn.w || y < 0 || y >= len(o.drawn.list) || pointer < 0 || len(o.at) != len(items) {
+		return false
+	}
+	line := o.at[o.list.Sel] + y - pointer
+	for i, at := range o.at {
+		if line == at || items[i].more != "" && line == at+1 {
+			o.onRight = false
+			o.list.Move(i-o.list.Sel, len(items))
+			o.list.Remember(items[i].key)
+			return true
+		}
+	}
+	return false
+}
+
 // outline draws the facts and the blocks, the window around the selection.
 func (o *Overview) outline(e *Env, w, h int, focused bool) []string {
 	lines, at := o.page(e, w, h, focused)
@@ -203,6 +227,7 @@ func (o *Overview) page(e *Env, w, room int, focused bool) (lines []string, at i
 		lines = append(lines, part.Blank(w), title(e, w, b.head, b.facts, b.pane))
 		lines = append(lines, b.lines...)
 		for _, it := range b.items {
+			o.at = append(o.at[:n], len(lines))
 			if n == o.list.Sel {
 				at = len(lines)
 				role := theme.Mark

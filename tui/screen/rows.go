@@ -103,7 +103,7 @@ func (r *rows) need(e *Env) []Request {
 		return nil
 	}
 	if r.sieve.on() {
-		if p := r.pages[0]; p != nil && p.wanted() {
+		if p := r.pages[0]; len(r.pages) == 0 || p != nil && p.wanted() { // none: what was kept of it narrows it already
 			return []Request{r.ask(e, 0)}
 		}
 		return nil
