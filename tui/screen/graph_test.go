@@ -487,7 +487,7 @@ func TestClicksOnTheOverview(t *testing.T) {
 	lines, hit := strings.Split(b.text(80, 21), "\n"), map[string]int{}
 	for y := 0; y < len(lines); y++ {
 		l := lines[y]
-		want, second := "", y > 0 && strings.HasPrefix(l, "         ") && strings.Contains(lines[y-1], " D0")
+		want, second := "", y > 0 && strings.HasPrefix(l, "         ") && strings.Contains(lines[y-1], "! G")
 		switch {
 		case second:
 			want = "finding/"
