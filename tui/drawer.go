@@ -290,14 +290,21 @@ func (m *model) drawerColumns(r *screen.Record, w, h int) []string {
 		m.drawColumns(r, w, h)
 	}
 	d := &m.drawn
-	return part.Beside(m.env.Theme, part.Beside(m.env.Theme, d.left, d.slow), d.calls.Window(h, &m.drawer.scroll))
+	left := d.left
+	if d.slow != nil {
+		left = part.Beside(m.env.Theme, left, d.slow)
+	}
+	return part.Beside(m.env.Theme, left, d.calls.Window(h, &m.drawer.scroll))
 }
 
 func (m *model) drawColumns(r *screen.Record, w, h int) {
 	t, e := m.env.Theme, &m.env
 	matrix := 52
 	slow := 48
-	fall := w - matrix - slow - 2
+	if e.Masked { // nothing is said to have been slow
+		slow = 0
+	}
+	fall := w - matrix - slow - min(slow, 1) - 1
 	tr, ok := r.Trace()
 	left := part.NewDoc(t, matrix).Add(screen.Matrix(e, m.scopeTrace(r), matrix)...)
 	middle := part.NewDoc(t, slow)
@@ -307,8 +314,6 @@ func (m *model) drawColumns(r *screen.Record, w, h int) {
 		right.Text(theme.Muted, "Its requests are no longer kept.")
 	case r.Reading().Requests() == 0 && !r.Running():
 		right.Text(theme.Text, "zero requests: it was answered from memory")
-	case e.Masked:
-		right.Text(theme.Muted, "measured times are masked")
 	default:
 		middle.Add(screen.Slowest(e, tr, 5, slow)...)
 		lines := h
@@ -317,7 +322,10 @@ func (m *model) drawColumns(r *screen.Record, w, h int) {
 		}
 		right.Add(screen.Waterfall(e, tr, fall, lines)...)
 	}
-	m.drawn.left, m.drawn.slow, m.drawn.calls = left.Window(h, new(int)), middle.Window(h, new(int)), right
+	m.drawn.left, m.drawn.slow, m.drawn.calls = left.Window(h, new(int)), nil, right
+	if slow > 0 {
+		m.drawn.slow = middle.Window(h, new(int))
+	}
 }
 
 // scopeTrace is the trace of the scope that the status line shows; of an
@@ -354,7 +362,7 @@ func (m *model) drawPage(r *screen.Record, d *part.Doc) {
 		d.Text(theme.Muted, "Its requests are no longer kept.")
 	case r.Reading().Requests() == 0 && !r.Running():
 		d.Text(theme.Text, "zero requests: "+strings.TrimSpace(r.Name())+" was answered from memory")
-	case !e.Masked:
+	default:
 		d.Add(screen.Slowest(e, tr, 5, w)...)
 		d.Gap().Add(screen.Waterfall(e, tr, w, 0)...)
 	}

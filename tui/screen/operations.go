@@ -330,7 +330,9 @@ func traceLines(e *Env, r *Record, w int) []string {
 		d.Gap().Text(theme.Muted, "Its requests are kept only while it is among the newest "+part.Count(tracesKept)+".")
 	case r.Reading().Requests() > 0:
 		d.Gap().Add(Matrix(e, tr, w)...)
-		d.Gap().Add(Slowest(e, tr, 5, w)...)
+		if slow := Slowest(e, tr, 5, w); len(slow) > 0 {
+			d.Gap().Add(slow...)
+		}
 		d.Gap().Add(Waterfall(e, tr, w, 0)...)
 	}
 	return d.Window(d.Len(), new(int))

@@ -14,16 +14,29 @@ import (
 
 // Matrix draws the requests of a trace by path class and operation: a heading,
 // and a line for each class that was asked. Classes of which nothing was asked
-// are left out; copies stand with the puts.
+// are left out; copies stand with the puts. Where it is tight, operations of
+// which there was none are left out too.
 func Matrix(e *Env, tr cost.Trace, w int) []string {
 	t := e.Theme
 	wide := 6
 	if w < 54 {
 		wide = 5
 	}
+	shown := [6]bool{true, true, true, true, true, true}
+	if w < 14+6*wide {
+		shown = [6]bool{5: true}
+		for _, c := range tr.Classes {
+			for i, n := range [5]int64{c.Ops.Get, c.Ops.Head, c.Ops.List, c.Ops.Put + c.Ops.Copy, c.Ops.Delete} {
+				shown[i] = shown[i] || n > 0
+			}
+		}
+	}
 	cells := func(role theme.Role, name string, ops [6]string) []part.Span {
 		spans := []part.Span{part.S(" "), part.R(role, part.Pad(name, 13))}
 		for i, s := range ops {
+			if !shown[i] {
+				continue
+			}
 			r := role
 			if (i == 3 || i == 4) && s != "" && role == theme.Text {
 				r = theme.Write
@@ -97,8 +110,11 @@ func keyOf(c cost.Call, g theme.Glyphs) string {
 // Waterfall draws the requests of a trace that are kept, in h lines; with h
 // 0 all of them, however many lines that takes.
 func Waterfall(e *Env, tr cost.Trace, w, h int) []string {
-	if e.Masked || len(tr.Calls) == 0 {
+	if len(tr.Calls) == 0 {
 		return nil
+	}
+	if e.Masked {
+		return requests(e, tr, w, h)
 	}
 	g := e.Theme.Glyph
 	begin := tr.Calls[0].Start
@@ -123,6 +139,25 @@ func Waterfall(e *Env, tr cost.Trace, w, h int) []string {
 		h -= len(out)
 	}
 	return append(out, part.Waterfall(e.Theme, falls, w, h)...)
+}
+
+// requests lists what was asked for without any time, in an order that does
+// not depend on which answer came first.
+func requests(e *Env, tr cost.Trace, w, h int) []string {
+	g := e.Theme.Glyph
+	calls := slices.Clone(tr.Calls)
+	slices.SortStableFunc(calls, func(a, b cost.Call) int {
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Read, b.Read))
+	})
+	out := []string{part.Line(e.Theme, w, part.R(theme.Muted, " "+part.Pad("op", 5)+part.Pad("call", max(4, w-16))+part.PadLeft("bytes", 9)))}
+	for i, c := range calls {
+		if h > 0 && i == h-2 && len(calls) > h-1 {
+			return append(out, part.Line(e.Theme, w, part.R(theme.Muted, " "+g.Folded+" "+part.Plural(len(calls)-i, "request", "requests")+" more")))
+		}
+		key := part.CutLeft(keyOf(c, g), max(4, w-17), g.More)
+		out = append(out, part.Line(e.Theme, w, part.S(" "+part.Pad(strings.ToUpper(c.Op), 5)), part.S(part.Pad(key, max(4, w-16))), part.R(theme.Muted, part.PadLeft(part.Bytes(c.Read+c.Written), 9))))
+	}
+	return out
 }
 
 // Percentile is how long the p-th part of the kept requests took at most.
