@@ -50,6 +50,9 @@ func newFields(e *Env, d *part.Doc, page *engine.RowPage) *fields {
 	return f
 }
 
+// fieldLines is how many lines of a record are written out.
+const fieldLines = 500
+
 // rowFields writes a record out, every value in full up to what a screen can
 // show. table is its type, "" where that is plain.
 func rowFields(e *Env, d *part.Doc, table string, page *engine.RowPage, row *engine.Row) {
@@ -60,6 +63,10 @@ func rowFields(e *Env, d *part.Doc, table string, page *engine.RowPage, row *eng
 		f.value("to", "", part.R(theme.Accent, row.Dst))
 	}
 	for i, name := range page.Columns {
+		if d.Len() >= fieldLines {
+			d.Line(part.R(theme.Muted, "  "+part.Plural(len(page.Columns)-i, "property", "properties")+" more; the verb rows prints all of them"))
+			return
+		}
 		if i >= len(row.Values) || name == "id" || row.Src != "" && (name == "src" || name == "dst") {
 			continue
 		}

@@ -15,6 +15,9 @@ import (
 type Overview struct {
 	split
 	at []int // line of each item in the outline that was drawn last
+
+	measured     *engine.Snapshot // of which the widths are:
+	nameW, rowsW int
 }
 
 // NewOverview makes the screen.
@@ -60,8 +63,8 @@ func (o *Overview) Panes(e *Env) []Pane {
 // item is one thing on the overview that can be selected.
 type item struct {
 	key    string
-	spans  []part.Span
-	more   string // a second line
+	spans  func() []part.Span // what stands in its line
+	more   string             // a second line
 	open   func() Screen
 	detail func(*part.Doc)
 	copies func() []Copy
@@ -210,16 +213,17 @@ func (o *Overview) Click(e *Env, x, y int) bool {
 
 // outline draws the facts and the blocks, the window around the selection.
 func (o *Overview) outline(e *Env, w, h int, focused bool) []string {
-	lines, at := o.page(e, w, h, focused)
+	lines, at := o.page(e, w, h, h, focused)
 	if len(lines) > h && o.failed(e) { // failures in full do not fit
-		lines, at = o.page(e, w, 0, focused)
+		lines, at = o.page(e, w, h, 0, focused)
 	}
 	return window(e, lines, w, h, at, at > 0)
 }
 
 // page is all of the outline, with failures of up to room lines each, and the
-// line of the selection; 0 = none.
-func (o *Overview) page(e *Env, w, room int, focused bool) (lines []string, at int) {
+// line of the selection; 0 = none. Items that no window of h lines can show are
+// blank.
+func (o *Overview) page(e *Env, w, h, room int, focused bool) (lines []string, at int) {
 	t := e.Theme
 	lines = o.facts(e, w, room)
 	n := 0
@@ -230,21 +234,36 @@ func (o *Overview) page(e *Env, w, room int, focused bool) (lines []string, at i
 			o.at = append(o.at[:n], len(lines))
 			if n == o.list.Sel {
 				at = len(lines)
-				role := theme.Mark
-				if focused {
-					role = theme.Select
-				}
-				lines = append(lines, part.Selected(t, w, role, append([]part.Span{part.S(t.Glyph.Pointer + " ")}, it.spans...)...))
-			} else {
-				lines = append(lines, part.Line(t, w, append([]part.Span{part.S("  ")}, it.spans...)...))
 			}
-			if it.more != "" {
-				lines = append(lines, part.Line(t, w, part.S(it.more)))
-			}
+			lines = append(lines, o.itemLines(t, it, w, n, n > h && (n < o.list.Sel-h || n > o.list.Sel+h), focused)...)
 			n++
 		}
 	}
 	return lines, at
+}
+
+// itemLines are the lines of item n; of one that is far from what is seen they
+// are blank.
+func (o *Overview) itemLines(t *theme.Theme, it item, w, n int, far, focused bool) []string {
+	role := theme.Mark
+	if focused {
+		role = theme.Select
+	}
+	first := ""
+	switch {
+	case far:
+	case n == o.list.Sel:
+		first = part.Selected(t, w, role, append([]part.Span{part.S(t.Glyph.Pointer + " ")}, it.spans()...)...)
+	default:
+		first = part.Line(t, w, append([]part.Span{part.S("  ")}, it.spans()...)...)
+	}
+	switch {
+	case it.more == "":
+		return []string{first}
+	case far:
+		return []string{first, ""}
+	}
+	return []string{first, part.Line(t, w, part.S(it.more))}
 }
 
 // window cuts h lines around line at, saying how much is above and below.

@@ -19,7 +19,7 @@ func (o *Overview) blocks(e *Env, w, room int) []block {
 			out = append(out, pending(e, info))
 		}
 	}
-	return append(out, tableBlock(e, w, room))
+	return append(out, o.tableBlock(e, w, room))
 }
 
 func findings(e *Env, info *engine.Info, w int) block {
@@ -32,8 +32,10 @@ func findings(e *Env, info *engine.Info, w int) block {
 		mark, role := severity(e.Theme, f.Severity)
 		first, more := findingLines(e, f, w)
 		b.items = append(b.items, item{
-			key:    "finding/" + f.ID + "/" + f.Title,
-			spans:  []part.Span{part.R(role, mark), part.S(" "), part.R(theme.Strong, part.Pad(part.Clean(f.ID, e.Theme.Glyph), 4)), part.S(" " + first)},
+			key: "finding/" + f.ID + "/" + f.Title,
+			spans: func() []part.Span {
+				return []part.Span{part.R(role, mark), part.S(" "), part.R(theme.Strong, part.Pad(part.Clean(f.ID, e.Theme.Glyph), 4)), part.S(" " + first)}
+			},
 			more:   more,
 			open:   func() Screen { return NewFinding(f) },
 			detail: func(d *part.Doc) { findingDoc(e, d, f) },
@@ -137,7 +139,7 @@ func pending(e *Env, info *engine.Info) block {
 			spans = append(spans, part.R(theme.Bad, " "+g.Dot+" "+part.Clean(p.Problem, g)))
 		}
 		b.items = append(b.items, item{
-			key: "pending/" + p.Key, spans: spans,
+			key: "pending/" + p.Key, spans: func() []part.Span { return spans },
 			open:   func() Screen { return newPending(p) },
 			detail: func(d *part.Doc) { pendingDoc(d, p) },
 			copies: func() []Copy { return pendingCopies(p) },
@@ -202,7 +204,7 @@ func pendingDoc(d *part.Doc, p engine.Pending) {
 	}
 }
 
-func tableBlock(e *Env, w, room int) block {
+func (o *Overview) tableBlock(e *Env, w, room int) block {
 	b := block{head: "tables", pane: &e.Data.Snapshot}
 	snap, ok := e.Data.Snapshot.Get()
 	if !ok || e.Data.Snapshot.Problem() != nil {
@@ -218,11 +220,7 @@ func tableBlock(e *Env, w, room int) block {
 	if len(snap.Datasets) == 0 {
 		b.lines = append(b.lines, part.Line(e.Theme, w, part.S("  "), part.R(theme.Muted, "the schema has no types yet")))
 	}
-	name, rows := 0, 0
-	for _, d := range snap.Datasets {
-		name = max(name, part.Width(part.Clean(d.Table(), e.Theme.Glyph)))
-		rows = max(rows, len(part.Count(d.EntityCount)))
-	}
+	name, rows := o.tableWidths(e, snap)
 	name = min(name, max(10, w-rows-24))
 	for _, d := range snap.Datasets {
 		b.items = append(b.items, tableItem(e, d, name, rows))
@@ -230,13 +228,28 @@ func tableBlock(e *Env, w, room int) block {
 	return b
 }
 
+// tableWidths are the widths of the widest name and count, measured once for
+// each list of tables.
+func (o *Overview) tableWidths(e *Env, snap *engine.Snapshot) (name, rows int) {
+	if o.measured != snap {
+		o.measured, o.nameW, o.rowsW = snap, 0, 0
+		for _, d := range snap.Datasets {
+			o.nameW = max(o.nameW, part.Width(part.Clean(d.Table(), e.Theme.Glyph)))
+			o.rowsW = max(o.rowsW, len(part.Count(d.EntityCount)))
+		}
+	}
+	return o.nameW, o.rowsW
+}
+
 func tableItem(e *Env, d engine.Dataset, name, rows int) item {
 	g := e.Theme.Glyph
 	return item{
 		key: "table/" + d.Table(),
-		spans: []part.Span{
-			part.S(part.Pad(part.Cut(part.Clean(d.Table(), g), name, g.More), name) + "  " + part.PadLeft(part.Count(d.EntityCount), rows)),
-			part.R(theme.Muted, plural(d.EntityCount, " row ", " rows")+"  v"+part.Count(d.Version)),
+		spans: func() []part.Span {
+			return []part.Span{
+				part.S(part.Pad(part.Cut(part.Clean(d.Table(), g), name, g.More), name) + "  " + part.PadLeft(part.Count(d.EntityCount), rows)),
+				part.R(theme.Muted, plural(d.EntityCount, " row ", " rows")+"  v"+part.Count(d.Version)),
+			}
 		},
 		open:   func() Screen { return NewTable(d.Table()) },
 		detail: func(doc *part.Doc) { tableDoc(doc, d); lieDoc(doc, d) },

@@ -1,0 +1,133 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/workspace/fake"
+)
+
+// swollen is a graph in which everything that may be long is: values and names
+// of actors of 1 MB, 10,000 properties, names of branches of 1 KB, 2,000
+// types, an entity with 200,000 edges.
+func swollen() *fake.Workspace {
+	ws := fake.Harbor()
+	ws.Script = map[string]fake.Step{"": {Get: 1}}
+	long := strings.Repeat("long \x1b[31m\u202e長/\n\t", 1<<16)
+	mega, kilo := long[:1<<20], long[:1<<10]
+	ws.BranchList[1].Name, ws.BranchList[2].Parent, ws.BranchList[0].NeededBy[0] = kilo, kilo, kilo
+	for i := range ws.Log {
+		if i%3 == 0 {
+			ws.Log[i].Actor, ws.Log[i].Branch = &mega, &kilo
+		}
+	}
+	changes := make([]engine.TableChange, 2000)
+	contract := *ws.Contract
+	for i := range 2000 {
+		d := ws.Tables.Datasets[i%5]
+		d.TypeName = fmt.Sprintf("Type%d/%s", i, kilo[:i%200])
+		ws.Tables.Datasets = append(ws.Tables.Datasets, d)
+		changes[i] = engine.TableChange{Table: d.Table(), FromVersion: 1, ToVersion: 2, RowsDelta: int64(i)}
+		contract.Types = append(contract.Types, engine.SchemaType{Kind: d.EntityKind, Name: d.TypeName, From: "Port", To: d.TypeName, Constraints: []string{mega[:4096]}})
+	}
+	ws.Log[0].Changed = changes
+	for i := range contract.Types {
+		if t := &contract.Types[i]; t.Name == "Port" {
+			for n := range 10_000 {
+				t.Properties = append(t.Properties, engine.SchemaProperty{Name: fmt.Sprintf("p%05d", n), Type: "enum(" + kilo + ")"})
+			}
+		}
+	}
+	contract.Source = mega
+	ws.Contract = &contract
+	ws.Page = func(table string, o engine.RowsOptions) *engine.RowPage {
+		p := &engine.RowPage{Table: table, Total: 1 << 60, Truncated: true, Columns: []string{"id"}, Types: []string{"String"}}
+		for n := range 10_000 {
+			p.Columns, p.Types = append(p.Columns, fmt.Sprintf("p%05d", n)), append(p.Types, "String?")
+		}
+		for i := range min(max(o.Limit, 1), 50) {
+			r := engine.Row{ID: []string{"port-00000", "a/b\n\x1b[2J\u202e", mega}[min(i, 2)]}
+			r.Values = append(r.Values, engine.Cell{Kind: engine.CellText, Text: r.ID})
+			for range 10_000 {
+				r.Values = append(r.Values, engine.Cell{Kind: engine.CellText, Text: mega})
+			}
+			p.Rows = append(p.Rows, r)
+		}
+		return p
+	}
+	around := &engine.Neighbors{Truncated: true}
+	for i := range 200_000 {
+		to := fmt.Sprintf("v%d\x1b[m/%s", i, kilo[:i%40])
+		around.Edges = append(around.Edges, engine.NeighborEdge{Type: "CallsAt", ID: fmt.Sprint("e", i), From: to, To: "port-00000"})
+	}
+	ws.Around = func(string, string) *engine.Neighbors { return around }
+	ws.Hits = func(string) []engine.Hit {
+		hits := make([]engine.Hit, 5000)
+		for i := range hits {
+			hits[i] = engine.Hit{Kind: "node", Type: fmt.Sprintf("Type%d", i), ID: mega}
+		}
+		return hits
+	}
+	ws.InfoAnswer.Findings[0].Title, ws.InfoAnswer.Findings[0].Trust = mega, mega
+	ws.InfoAnswer.PendingRecovery[0].Actor = mega
+	for i := range 300 {
+		ws.InfoAnswer.PendingRecovery[0].Tables = append(ws.InfoAnswer.PendingRecovery[0].Tables, engine.PendingTable{Table: fmt.Sprint("node:", i), Path: kilo})
+	}
+	return ws
+}
+
+// realNow is a clock that the bubble of a test does not stop: processor time.
+func realNow() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail with these arguments
+	return time.Duration(u.Utime.Nano())
+}
+
+// TestHugeContent: however much a store holds in one place, every screen of it
+// is whole and stands within a moment after each key.
+func TestHugeContent(t *testing.T) {
+	ws := swollen()
+	keys := []string{"j", "j", "enter", "tab", "j", "G", "k", "tab", "esc", "y", "esc", "o", "j", "enter", "c", "esc", "w", "D", "=", "m", "m", "?", "esc", ":", "r", "tab", "esc", "ctrl+p", "T", "y", "esc", "/", "l", "o", "enter", "n", "esc"}
+	var slow []string
+	for i, place := range places {
+		size := [][2]int{{80, 24}, {200, 60}}[i%2]
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, ws, Options{URI: ws.Address, Screen: place.start}, size[0], size[1])
+			b.drain()
+			b.draw()
+			worst, at := time.Duration(0), ""
+			for _, key := range keys {
+				begin := realNow()
+				b.send(press(key))
+				lines := b.draw()
+				if took := realNow() - begin; took > worst {
+					worst, at = took, key
+				}
+				if b.crash != nil {
+					t.Fatalf("%s, %s: %v\n%s", place.name, key, b.crash.cause, b.crash.stack)
+				}
+				for _, l := range lines {
+					if ansi.StringWidth(l) != size[0] {
+						t.Fatalf("%s, %s: a line of %d cells: %q", place.name, key, ansi.StringWidth(l), l)
+					}
+				}
+				b.drain()
+			}
+			t.Logf("%-10s %dx%d: %v at %s", place.name, size[0], size[1], worst, at)
+			if worst > 400*time.Millisecond {
+				slow = append(slow, fmt.Sprintf("%s at %dx%d: %v from the key %s to the frame", place.name, size[0], size[1], worst, at))
+			}
+			b.stop()
+		})
+	}
+	for _, s := range slow {
+		t.Error(s)
+	}
+}
