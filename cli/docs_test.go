@@ -24,7 +24,9 @@ var docsPictures = []struct{ name, args string }{
 	{"fragments", "--screen node:Port/fragments --size 110x30"},
 	{"versions", "--screen node:Port/versions --size 110x30 --keys 'j'"},
 	{"entity", "--screen node:Port/rows/NLRTM --size 110x30"},
-	{"compare", "--screen diff/archive..main --size 110x30 --keys 'pgdown k k k k'"},
+	{"compare", "--screen diff/archive..main --size 110x30 --keys 'pgdown k k k k .'"},
+	{"travel", "--screen commits --size 110x30 --keys 'j j j t 4'"},
+	{"palette", "--screen commits --size 110x30 --keys 'p v e s'"},
 	{"meter", "--screen branches --size 110x30 --keys 'm'"},
 	{"operations", "--screen overview --size 110x30 --keys '2 3 4 5 0'"},
 }

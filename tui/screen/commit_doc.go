@@ -106,8 +106,12 @@ func commitDoc(e *Env, d *part.Doc, h *History, row int) {
 	if len(en.Changed) == 0 {
 		d.Text(theme.Muted, "no table: this commit moved only the graph itself")
 	}
+	nameW, countW := 8, 4
 	for _, c := range en.Changed {
-		changeLine(d, c)
+		nameW, countW = max(nameW, part.Width(part.Clean(c.Table, e.Theme.Glyph))), max(countW, part.Width(change(c)))
+	}
+	for _, c := range en.Changed {
+		changeLine(d, c, min(nameW, d.Width()/2), countW)
 	}
 	if len(en.Changed) > 0 {
 		d.Text(theme.Muted, "from the counts that the graph records; no rows were read")
@@ -137,9 +141,11 @@ func commitDoc(e *Env, d *part.Doc, h *History, row int) {
 	d.Gap().Text(theme.Muted, press(e, action.Travel)+travel+dot+press(e, action.Compare)+" shows what it changed"+dot+press(e, action.Mark)+" marks it to compare")
 }
 
-func changeLine(d *part.Doc, c engine.TableChange) {
+// changeLine is a table that moved, its name and what it did in columns.
+func changeLine(d *part.Doc, c engine.TableChange, nameW, countW int) {
 	g := d.Theme().Glyph
-	spans := []part.Span{part.R(theme.Strong, part.Pad(part.Clean(c.Table, g), 20)), part.S("  " + part.PadLeft(change(c), 10))}
+	name := part.Pad(part.Cut(part.Clean(c.Table, g), nameW, g.More), nameW)
+	spans := []part.Span{part.R(theme.Strong, name), part.S("  " + part.PadLeft(change(c), countW))}
 	versions := "v" + part.Count(c.FromVersion) + " " + g.Arrow + " v" + part.Count(c.ToVersion)
 	switch {
 	case c.FromVersion == 0:

@@ -31,7 +31,7 @@ type firstLine struct {
 // NewCommits makes the screen.
 func NewCommits() *Commits {
 	c := &Commits{}
-	c.browse = newBrowse(56, c.listing)
+	c.browse = newBrowse(62, c.listing)
 	return c
 }
 
