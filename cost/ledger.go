@@ -128,24 +128,43 @@ func cut(s string, n int) string {
 
 // Read returns the last n entries that keep accepts (nil: all), oldest first.
 // Lines that are not entries are passed over: the file is a convenience, and a
-// crash may have cut its last line.
+// crash may have cut its last line. Of a file that is far longer than this
+// program makes any, the last maxLedger bytes are read.
 func (l *Ledger) Read(n int, keep func(Entry) bool) ([]Entry, error) {
 	var out []Entry
 	for _, path := range []string{l.path + ".1", l.path} {
-		f, err := os.Open(path)
+		fi, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		if err == nil && !fi.Mode().IsRegular() { // a pipe would be waited for
+			err = fmt.Errorf("found %s at %s, expected a file", fi.Mode().Type(), path)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read the ledger: %w", err)
 		}
-		out, err = readEntries(f, out, n, keep)
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("read the ledger: %w", err)
+		}
+		out, err = readTail(f, fi.Size(), out, n, keep)
 		f.Close()
 		if err != nil {
 			return nil, fmt.Errorf("read the ledger %s: %w", path, err)
 		}
 	}
 	return out, nil
+}
+
+// readTail reads the end of a file that is longer than any that this program
+// makes, and others whole.
+func readTail(f *os.File, size int64, out []Entry, n int, keep func(Entry) bool) ([]Entry, error) {
+	if size > 2*maxLedger {
+		if _, err := f.Seek(-maxLedger, io.SeekEnd); err != nil {
+			return nil, err
+		}
+	}
+	return readEntries(io.LimitReader(f, 2*maxLedger), out, n, keep)
 }
 
 func readEntries(r io.Reader, out []Entry, n int, keep func(Entry) bool) ([]Entry, error) {
