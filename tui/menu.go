@@ -119,13 +119,13 @@ func (m *model) mark() tea.Cmd {
 		return m.say("nothing is marked any more")
 	}
 	m.env.Pinned = pin
-	return m.say("marked " + pin.Label + "; " + m.keyOr(action.Compare, "compare") + " on another one" + elsewhen(pin) + " compares them")
+	return m.say("marked " + pin.Label + "; " + m.keyOr(action.Compare, "compare") + " on another" + elsewhen(pin) + " compares them")
 }
 
 // elsewhen reminds that a row can be compared with itself.
 func elsewhen(p *screen.Pin) string {
 	if p.Kind == screen.PinRow {
-		return ", or this at another moment,"
+		return ", or at another moment,"
 	}
 	return ""
 }
@@ -145,7 +145,7 @@ func (m *model) compare() tea.Cmd {
 		}
 		return nil
 	case *a == *b:
-		return m.say("this is what is marked: choose another one" + elsewhen(b) + " to compare it with")
+		return m.say("this is what is marked: choose another" + elsewhen(b) + " to compare it with")
 	}
 	return m.effect(screen.Effect{Push: screen.NewCompare(*a, *b)})
 }

@@ -247,7 +247,7 @@ func TestCompareOfARowNeedsAMark(t *testing.T) {
 		b.keys("D")
 		b.shows("nothing is marked yet; = marks this")
 		b.keys("=")
-		b.shows("D on another one, or this at another moment, compares them")
+		b.shows("D on another, or at another moment, compares them")
 	})
 }
 
@@ -260,7 +260,12 @@ func TestTravelEndsWhereItBegan(t *testing.T) {
 		if b.env.Branch() == "main" {
 			t.Fatalf("at %v, want a commit of another branch", b.env.At)
 		}
-		b.keys("j", "t", "t")
+		b.clock = b.clock.Add(noteLeast)
+		b.keys("k")
+		b.shows("t back to now")
+		b.keys("j")
+		b.shows("t look at it")
+		b.keys("t", "t")
 		if b.env.Travelling() || b.env.Branch() != "main" {
 			t.Errorf("at %v, want the head of main, where one was", b.env.At)
 		}

@@ -15,12 +15,19 @@ import (
 // travel goes to the moment that is selected; where one is there already, or
 // none is selected, back to now.
 func (m *model) travel() tea.Cmd {
-	if t, ok := m.top().screen.(screen.Traveller); ok {
-		if at, name, ok := t.Destination(&m.env); ok && at != m.env.At {
-			return tea.Batch(m.say("all screens show "+name), m.look(at))
-		}
+	if at, name, ok := m.elsewhere(); ok {
+		return tea.Batch(m.say("all screens show "+name), m.look(at))
 	}
 	return m.toNow()
+}
+
+// elsewhere is the moment that is selected, when it is not the one that is
+// shown.
+func (m *model) elsewhere() (at engine.At, name string, ok bool) {
+	if t, is := m.top().screen.(screen.Traveller); is {
+		at, name, ok = t.Destination(&m.env)
+	}
+	return at, name, ok && at != m.env.At
 }
 
 // toNow shows the head again of the branch that was shown before one left for

@@ -354,6 +354,11 @@ func (m *model) keys(w int) string {
 			if why != "" {
 				hint.Keep = 0
 			}
+			if a.ID == action.Travel && c.Travelling {
+				if _, _, ok := m.elsewhere(); !ok {
+					hint.Title = "back to now"
+				}
+			}
 			hints = append(hints, hint)
 		}
 	}

@@ -72,13 +72,22 @@ func (o *Operations) sessionList(e *Env) listing {
 func (o *Operations) sessionTable(e *Env, l listing) part.Table {
 	g := e.Theme.Glyph
 	rows := o.made.rows
+	// Requests that no operation made need no column.
+	used := func(title string, n func(workspace.Reading) int64) string {
+		if slices.ContainsFunc(rows, func(x sessionRow) bool { return n(x.reading) > 0 || x.record.Running() && n(x.record.Reading()) > 0 }) {
+			return title
+		}
+		return ""
+	}
+	head := used("head", func(v workspace.Reading) int64 { return v.Head })
+	del := used("del", func(v workspace.Reading) int64 { return v.Delete })
 	return part.Table{
 		Columns: []part.Column{
 			{Title: "operation", Min: 22, Max: 44},
 			{Title: "age", Right: true, Drop: 6},
 			{Title: "branch", Min: 4, Max: 18, Drop: 5},
 			{Title: "read", Right: true}, {Title: "write", Right: true, Drop: 1}, {Title: "list", Right: true, Drop: 2},
-			{Title: "head", Right: true, Drop: 4}, {Title: "del", Right: true, Drop: 3},
+			{Title: head, Right: true, Drop: 4, Marks: true}, {Title: del, Right: true, Drop: 3, Marks: true},
 			{Title: "in", Right: true, Drop: 8}, {Title: "out", Right: true, Drop: 10},
 			{Title: "hops", Right: true, Drop: 7}, {Title: "took", Right: true, Drop: 6},
 			{Title: "retries", Right: true, Drop: 9},
@@ -96,10 +105,16 @@ func (o *Operations) sessionTable(e *Env, l listing) part.Table {
 			if e.Masked {
 				hops, took = "", ""
 			}
+			heads, deleted := part.S(part.Count(v.Head)), written(g, v.Delete)
+			if head == "" {
+				heads.Text = ""
+			}
+			if del == "" {
+				deleted.Text = ""
+			}
 			return []part.Span{
 				part.S(part.Clean(name, g)), part.R(theme.Muted, part.Ago(e.Now, r.Began)), part.R(theme.Accent, part.Clean(r.Where(), g)),
-				part.R(overRole(e, r), part.Count(v.Get)), written(g, v.Put), part.S(part.Count(v.List)), part.S(part.Count(v.Head)),
-				written(g, v.Delete),
+				part.R(overRole(e, r), part.Count(v.Get)), written(g, v.Put), part.S(part.Count(v.List)), heads, deleted,
 				part.S(part.Bytes(v.BytesRead)), part.S(part.Bytes(v.BytesWritten)), part.S(hops), part.S(took),
 				part.S(some(v.Retries)), outcomeSpan(e, r),
 			}
