@@ -104,7 +104,7 @@ var Table = []Action{
 	{ID: NextCol, Title: "columns", Help: "columns to the right", Scopes: []string{OnRows}, Keys: []string{">", "shift+right"}, Pair: PrevCol, Footer: 5, Keep: 80,
 		Enabled: func(c Context) string { return unless(c.Columns, "no columns") }},
 
-	{ID: Raw, Title: "raw", Help: "the object itself: key, size, first bytes", Scopes: []string{OnVersions, OnFinding}, Keys: []string{"x"},
+	{ID: Raw, Title: "raw", Help: "the object itself: key, size, first bytes", Scopes: []string{OnVersions, OnFinding}, Keys: []string{"x"}, Footer: 5, Keep: 55,
 		Enabled: func(c Context) string { return unless(c.Items > 0, "no object") }},
 	{ID: OpenEdge, Title: "the edge", Help: "open the edge itself, not what it leads to", Scopes: []string{OnEntity}, Keys: []string{"x"}, Footer: 5, Keep: 80,
 		Enabled: func(c Context) string { return unless(c.Openable, "no edge is selected") }},
