@@ -130,7 +130,7 @@ func pending(e *Env, info *engine.Info) block {
 		}
 		spans := []part.Span{
 			part.R(theme.Warn, g.Warn), part.S(" "), part.R(theme.Strong, part.Clean(kind, g)),
-			part.S(part.Clean(phaseWord(p), g)), part.R(theme.Muted, " on "), part.S(part.Clean(branchOr(p.Branch), g)),
+			part.R(theme.Muted, " on "), part.S(part.Clean(branchOr(p.Branch), g)), part.S(part.Clean(phaseWord(p), g)),
 		}
 		if !p.StartedAt.IsZero() {
 			spans = append(spans, part.R(theme.Muted, " "+g.Dot+" "+part.Ago(e.Now, p.StartedAt)+" old"))
@@ -148,19 +148,19 @@ func pending(e *Env, info *engine.Info) block {
 	return b
 }
 
-// phaseWord says how far a writer came, behind the kind of what it did.
+// phaseWord says how far a writer came, behind what it did and where.
 func phaseWord(p engine.Pending) string {
 	switch {
 	case p.Published:
-		return " published, its record is left"
+		return ": published, its record is left"
 	case p.Phase == "Armed":
-		return " announced"
+		return ": announced"
 	case p.Phase == "EffectsConfirmed":
-		return " carried out, not published"
+		return ": carried out, not published"
 	case p.Phase == "":
 		return ""
 	}
-	return " " + p.Phase
+	return ": " + p.Phase
 }
 
 func branchOr(name string) string {
