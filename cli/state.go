@@ -87,8 +87,16 @@ func replace(path string, text []byte) error {
 	return nil
 }
 
-// readAtMost reads a file that has at most n bytes.
+// readAtMost reads a file that has at most n bytes. What is no file, such as a
+// pipe, is not waited for.
 func readAtMost(path string, n int64) ([]byte, error) {
+	fi, err := os.Stat(path)
+	if err == nil && !fi.Mode().IsRegular() {
+		err = fmt.Errorf("found %s at %s, expected a file", fi.Mode().Type(), path)
+	}
+	if err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

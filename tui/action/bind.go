@@ -1,6 +1,7 @@
 package action
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,6 +29,11 @@ func ReadUser(text []byte) (User, error) {
 	if len(text) > userMax {
 		return nil, fmt.Errorf(doing+"it has %d bytes, at most %d are read", len(text), userMax)
 	}
+	for n, line := range bytes.Split(text, []byte("\n")) { // names of thousands of parts take the reader minutes
+		if len(line) > userLine {
+			return nil, fmt.Errorf(doing+"line %d has %d bytes, at most %d are read", n+1, len(line), userLine)
+		}
+	}
 	var file map[string]any
 	if _, err := toml.Decode(string(text), &file); err != nil {
 		return nil, fmt.Errorf(doing+"it is not TOML: %w", err)
@@ -53,7 +59,10 @@ func ReadUser(text []byte) (User, error) {
 	return u, errors.Join(errs...)
 }
 
-const userMax = 1 << 16 // bytes of a key map
+const (
+	userMax  = 1 << 16 // bytes of a key map
+	userLine = 1 << 10 // bytes of a line of it
+)
 
 func keyList(v any) ([]string, error) {
 	list, ok := v.([]any)
