@@ -256,7 +256,7 @@ func TestHelpIsSearched(t *testing.T) {
 		b.keys("?")
 		b.shows("everywhere", "typing narrows")
 		b.typeIn("palette")
-		b.shows("^p p")
+		b.shows("p ^p")
 		b.lacks("j down")
 		b.keys("esc")
 		b.shows("j down")
