@@ -3,6 +3,7 @@ package cost
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
@@ -48,7 +49,9 @@ type Trace struct {
 // Calls are there only for a scope of WithTrace, the newest 512.
 func (s *Scope) Trace() Trace {
 	calls, totals := s.meter.Calls(), s.meter.Totals()
-	slices.SortFunc(calls, func(a, b blob.Call) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortFunc(calls, func(a, b blob.Call) int { // of those that began at one moment nobody was first
+		return cmp.Or(a.Start.Compare(b.Start), strings.Compare(string(a.Op), string(b.Op)), strings.Compare(a.Key, b.Key), cmp.Compare(a.Seq, b.Seq))
+	})
 	t := Trace{
 		Calls: make([]Call, len(calls)), Classes: classCounts(totals.Classes),
 		Dropped: max(0, totals.Requests-int64(len(calls))),
