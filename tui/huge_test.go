@@ -1,3 +1,5 @@
+//go:build unix
+
 package tui
 
 import (
@@ -93,6 +95,9 @@ func realNow() time.Duration {
 // TestHugeContent: however much a store holds in one place, every screen of it
 // is whole and stands within a moment after each key.
 func TestHugeContent(t *testing.T) {
+	if underRace {
+		t.Skip("one goroutine draws; the race detector has nothing to find and takes minutes")
+	}
 	ws := swollen()
 	keys := []string{"j", "j", "enter", "tab", "j", "G", "k", "tab", "esc", "y", "esc", "o", "j", "enter", "c", "esc", "w", "D", "=", "m", "m", "?", "esc", ":", "r", "tab", "esc", "ctrl+p", "T", "y", "esc", "/", "l", "o", "enter", "n", "esc"}
 	var slow []string
