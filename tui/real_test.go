@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -126,16 +127,18 @@ func TestMidlife(t *testing.T) {
 	}
 }
 
-// trimmed is a screen without trailing blanks and without the right part of a
-// docked drawer: which of the requests that ran at one moment were waited for is
-// chance.
+// trimmed is a screen without trailing blanks, and without a docked drawer:
+// which of the questions that run at one moment is charged with a request that
+// they share is chance. The status line counts the whole screen.
 func trimmed(s string) string {
 	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
-	drawer := false
+	drawer := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "── meter") })
 	for i := range lines {
-		drawer = drawer || strings.HasPrefix(lines[i], "── meter")
-		if drawer {
-			lines[i], _, _ = strings.Cut(lines[i], "│")
+		if drawer >= 0 && i > drawer && i < len(lines)-2 {
+			lines[i] = ""
+		}
+		if i == drawer {
+			lines[i] = "── meter"
 		}
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
