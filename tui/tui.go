@@ -34,6 +34,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
 
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/screen"
@@ -138,7 +139,7 @@ func program(ctx context.Context, o Options) (*tea.Program, *model, error) {
 	}
 	m := newModel(ctx, o, th)
 	m.askBackground = ask && !o.NoInput
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithEnvironment(theme.Environ(o.Env, name))}
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(framesPerSecond), tea.WithEnvironment(theme.Environ(o.Env, name))}
 	if th.Name == "mono" {
 		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
 	}
@@ -151,6 +152,9 @@ func program(ctx context.Context, o Options) (*tea.Program, *model, error) {
 	case o.Input != nil:
 		opts = append(opts, tea.WithInput(o.Input))
 	}
+	if o.Width == 0 && !o.NoInput {
+		o.Width, o.Height = sizeOf(o.Output)
+	}
 	if o.Width > 0 {
 		opts = append(opts, tea.WithWindowSize(o.Width, o.Height))
 		m.w, m.h = o.Width, o.Height
@@ -158,6 +162,24 @@ func program(ctx context.Context, o Options) (*tea.Program, *model, error) {
 	p := tea.NewProgram(m, opts...)
 	m.quit = p.Quit
 	return p, m, nil
+}
+
+// sizeOf is the size of the terminal that is written to, 0 when it cannot be
+// told yet. Knowing it at once spares the first frame a round of the renderer,
+// which would learn it a moment later.
+func sizeOf(out io.Writer) (w, h int) {
+	if out == nil {
+		out = os.Stdout
+	}
+	f, ok := out.(interface{ Fd() uintptr })
+	if !ok {
+		return 0, 0
+	}
+	w, h, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0, 0
+	}
+	return w, h
 }
 
 // first is the screen to begin with, and the number key's action that shows
@@ -172,3 +194,8 @@ func (o Options) first() (screen.Screen, action.ID) {
 	}
 	return s, numbered(s)
 }
+
+// framesPerSecond is how often the renderer looks for a new frame: the first
+// one waits for up to half of what it would at the usual 60. A frame that did
+// not change is not written.
+const framesPerSecond = 120
