@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -37,13 +36,7 @@ type rustEntity struct {
 // TestDiffAsTheRustCLI: what each commit changed relative to its first parent is
 // what the Rust CLI says, on a real endpoint where the graphs were written.
 func TestDiffAsTheRustCLI(t *testing.T) {
-	rust := os.Getenv("OMNIGRAPH_BIN")
-	if rust == "" {
-		var err error
-		if rust, err = exec.LookPath("omnigraph"); err != nil {
-			t.Skip("SKIPPED: no Rust CLI: put `omnigraph` on the PATH or name it in OMNIGRAPH_BIN")
-		}
-	}
+	rust := rustCLI(t)
 	l := lab.Test(t, lab.Options{})
 	for name, least := range map[string]int{"midlife": 14, "diverged": 7} {
 		upload(t, l, name)

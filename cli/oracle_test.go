@@ -13,10 +13,9 @@ import (
 	"github.com/omnideck/omnideck/internal/s3lab/lab"
 )
 
-// TestSameAsTheRustCLI runs the same argument lists on both programs, on a real
-// endpoint, where the shared graphs stand where they were written, and compares
-// what scripts see: stdout and the exit code. OMNIGRAPH_BIN names the binary.
-func TestSameAsTheRustCLI(t *testing.T) {
+// rustCLI finds the other program.
+func rustCLI(t *testing.T) string {
+	t.Helper()
 	rust := os.Getenv("OMNIGRAPH_BIN")
 	if rust == "" {
 		var err error
@@ -24,6 +23,14 @@ func TestSameAsTheRustCLI(t *testing.T) {
 			t.Skip("SKIPPED: no Rust CLI: put `omnigraph` on the PATH or name it in OMNIGRAPH_BIN")
 		}
 	}
+	return rust
+}
+
+// TestSameAsTheRustCLI runs the same argument lists on both programs, on a real
+// endpoint, where the shared graphs stand where they were written, and compares
+// what scripts see: stdout and the exit code. OMNIGRAPH_BIN names the binary.
+func TestSameAsTheRustCLI(t *testing.T) {
+	rust := rustCLI(t)
 	l := lab.Test(t, lab.Options{})
 	for _, g := range []string{"midlife", "maintained"} {
 		upload(t, l, g)

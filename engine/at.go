@@ -41,7 +41,7 @@ func (o *operation) resolveAt(ctx context.Context, text, branch string) (At, err
 	if err != nil {
 		if nf, ok := err.(*NotFoundError); ok && nf.What == "commit" {
 			nf.What, nf.Where = "branch, manifest version or commit", ""
-			nf.Suggestions = append(suggest(text, names.Names), nf.Suggestions...)
+			nf.Suggestions = append(Suggest(text, names.Names), nf.Suggestions...)
 		}
 		return At{}, err
 	}

@@ -77,7 +77,7 @@ func (c *tableColumns) choose(asked []string) ([]string, error) {
 			continue
 		}
 		if !slices.Contains(all, name) {
-			return nil, &NotFoundError{What: "property", Name: name, Where: "of " + c.entry.Alias, Suggestions: suggest(name, all)}
+			return nil, &NotFoundError{What: "property", Name: name, Where: "of " + c.entry.Alias, Suggestions: Suggest(name, all)}
 		}
 		want[name] = true
 	}

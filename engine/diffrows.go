@@ -114,11 +114,7 @@ func (s *diffSide) ahead() uint64 {
 
 // rowsOf makes what is compared of the rows of a batch.
 func (s *diffSide) rowsOf(batch arrow.RecordBatch) ([]diffRow, error) {
-	ids, err := textColumn(batch, load.ColID)
-	if err != nil {
-		return nil, err
-	}
-	addrs, err := addresses(batch)
+	ids, addrs, err := idsAt(batch)
 	if err != nil {
 		return nil, err
 	}

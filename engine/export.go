@@ -79,7 +79,7 @@ func exported(v *manifest.View, types []string) ([]manifest.Entry, error) {
 			for _, t := range v.Tables {
 				names = append(names, t.Name())
 			}
-			return nil, &NotFoundError{What: "type", Name: name, Where: "on branch " + nameOf(v.Branch), Suggestions: suggest(name, slices.Compact(sorted(names)))}
+			return nil, &NotFoundError{What: "type", Name: name, Where: "on branch " + nameOf(v.Branch), Suggestions: Suggest(name, slices.Compact(sorted(names)))}
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(v.Tables), func(e manifest.Entry) bool { return !want[e.Alias] }), nil

@@ -150,11 +150,7 @@ func scanFor(ctx context.Context, s *lance.Snapshot, fragments []uint64, id stri
 }
 
 func locateIn(batch arrow.RecordBatch, id string) (*uint64, error) {
-	ids, err := textColumn(batch, load.ColID)
-	if err != nil {
-		return nil, err
-	}
-	addrs, err := addresses(batch)
+	ids, addrs, err := idsAt(batch)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (c *tableColumns) order(name string, desc bool) (*order, error) {
 	if at < 0 {
 		names := slices.Concat(c.structural(), c.properties())
 		why := fmt.Sprintf("%s has no column %q", c.entry.Alias, name)
-		if alike := suggest(name, names); len(alike) > 0 {
+		if alike := Suggest(name, names); len(alike) > 0 {
 			why += "; there is " + strings.Join(alike, ", ")
 		}
 		return nil, &UsageError{What: "sort", Why: why}

@@ -48,11 +48,11 @@ func TestHistogramBuckets(t *testing.T) {
 func TestSuggestions(t *testing.T) {
 	names := []string{"node:Company", "node:Port", "node:Vessel", "edge:Owns", "edge:CallsAt", "edge:Partner"}
 	for asked, want := range map[string]string{"Prot": "node:Port", "node:Prot": "node:Port", "port": "node:Port", "nodeVessel": "node:Vessel", "zzzzzzzz": ""} {
-		if got := strings.Join(suggest(asked, names), " "); got != want {
+		if got := strings.Join(Suggest(asked, names), " "); got != want {
 			t.Errorf("%s: %q, want %q", asked, got, want)
 		}
 	}
-	if got := suggest("zzz", []string{"b", "a"}); !slices.Equal(got, []string{"a", "b"}) {
+	if got := Suggest("zzz", []string{"b", "a"}); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("a few names are all offered: %v", got)
 	}
 	if d := distance(strings.Repeat("a", 1<<20), "b"); d != 1<<20 {

@@ -181,6 +181,16 @@ func addresses(batch arrow.RecordBatch) (*array.Uint64, error) {
 	return numberColumn(batch, lance.ColRowAddress)
 }
 
+// idsAt is the ids of a batch and where its rows lie.
+func idsAt(batch arrow.RecordBatch) (texts, *array.Uint64, error) {
+	ids, err := textColumn(batch, load.ColID)
+	if err != nil {
+		return nil, nil, err
+	}
+	addrs, err := addresses(batch)
+	return ids, addrs, err
+}
+
 // numberColumn is a system column of a batch.
 func numberColumn(batch arrow.RecordBatch, name string) (*array.Uint64, error) {
 	at := batch.Schema().FieldIndices(name)

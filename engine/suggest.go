@@ -9,10 +9,10 @@ import (
 // maxSuggestions bounds what an error offers instead of a name.
 const maxSuggestions = 5
 
-// suggest picks the names that look like what was asked for: those that
+// Suggest picks the names that look like what was asked for: those that
 // contain it or are a few typing errors away, nearest first; all names when
 // they are few and none is near.
-func suggest(asked string, names []string) []string {
+func Suggest(asked string, names []string) []string {
 	type near struct {
 		name string
 		d    int

@@ -28,7 +28,7 @@ func entryOf(v *manifest.View, table string) (manifest.Entry, error) {
 	for _, t := range v.Tables {
 		names = append(names, t.Alias)
 	}
-	return manifest.Entry{}, &NotFoundError{What: "table", Name: table, Where: "on branch " + nameOf(v.Branch), Suggestions: suggest(table, names)}
+	return manifest.Entry{}, &NotFoundError{What: "table", Name: table, Where: "on branch " + nameOf(v.Branch), Suggestions: Suggest(table, names)}
 }
 
 // dataset opens the version of a table that an entry names.

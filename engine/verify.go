@@ -101,7 +101,7 @@ func (v *verifier) branches(ctx context.Context) ([]*manifest.View, error) {
 	names := listing.Names
 	if v.opts.Branch != "" {
 		if !slices.Contains(names, nameOf(v.opts.Branch)) {
-			return nil, &NotFoundError{What: "branch", Name: v.opts.Branch, Suggestions: suggest(v.opts.Branch, names)}
+			return nil, &NotFoundError{What: "branch", Name: v.opts.Branch, Suggestions: Suggest(v.opts.Branch, names)}
 		}
 		names = []string{nameOf(v.opts.Branch)}
 	}

@@ -150,7 +150,7 @@ func (o *operation) noBranch(ctx context.Context, e *manifest.BranchNotFoundErro
 		out.Where = "(a tree of that name is there, left by a killed branch create or delete; the ref alone makes a branch)"
 	}
 	if l, err := branches.Names(ctx, o.store); err == nil {
-		out.Suggestions = suggest(e.Branch, l.Names)
+		out.Suggestions = Suggest(e.Branch, l.Names)
 	}
 	return out
 }

@@ -6,8 +6,10 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,4 +93,21 @@ func rootDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return filepath.Dir(filepath.Dir(dir))
+}
+
+// TestNothingStray: what a tool or a test left behind, or fetched, does not get
+// into the house: outside of the folders for test data only files of these
+// kinds are tracked.
+func TestNothingStray(t *testing.T) {
+	out, err := exec.Command("git", "-C", "../..", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skipf("SKIPPED: no git checkout here: %v", err)
+	}
+	kinds := []string{".go", ".md", ".mod", ".sum", ".proto", ".py", ".svg", "Makefile", "LICENSE", ".gitignore", ".gitattributes", ".ci/run"}
+	for _, name := range strings.Split(strings.TrimRight(string(out), "\x00"), "\x00") {
+		data := strings.Contains(name, "testdata/") || strings.HasPrefix(name, "fixtures/") || strings.HasPrefix(name, "golden/")
+		if !data && !slices.ContainsFunc(kinds, func(k string) bool { return strings.HasSuffix(name, k) }) {
+			t.Errorf("%q is tracked: what is it for? Scratch and fetched files stay outside of the checkout", name)
+		}
+	}
 }

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/omnideck/omnideck/engine"
 )
 
 // User is what a user changes of the keys: the keys of an action in the order
@@ -138,47 +140,15 @@ func Read(text []byte) (*Map, error) {
 
 // suggest names an action that may have been meant.
 func suggest(id ID) string {
-	best, least := ID(""), 4
-	for _, a := range Table {
-		if d := distance(string(id), string(a.ID)); d < least {
-			best, least = a.ID, d
-		}
+	names := make([]string, len(Table))
+	for i, a := range Table {
+		names[i] = string(a.ID)
 	}
-	if best == "" {
+	near := engine.Suggest(string(id), names)
+	if len(near) == 0 {
 		return "; docs/KEYS.md lists them all"
 	}
-	return fmt.Sprintf("; did you mean %s?", best)
-}
-
-// distance counts the letters that must be added, left out or changed.
-func distance(a, b string) int {
-	if len(a) > 40 || len(b) > 40 {
-		return 40
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			here := row[j+1]
-			row[j+1] = min(here, row[j]) + 1
-			if same := last + b2i(a[i] != b[j]); same < row[j+1] {
-				row[j+1] = same
-			}
-			last = here
-		}
-	}
-	return row[len(b)]
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	return "; did you mean " + near[0] + "?"
 }
 
 // special are the keys that have a name.
