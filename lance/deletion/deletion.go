@@ -1,5 +1,5 @@
-// Package deletion reads the deletion file of a fragment: the complete set of
-// physical offsets of its deleted rows. It is a pure function of bytes.
+// Package deletion reads and writes the deletion file of a fragment: the complete
+// set of physical offsets of its deleted rows. It is a pure function of bytes.
 //
 // Two forms:
 //

@@ -1,6 +1,6 @@
 // Package format turns the bytes of a Lance dataset's manifests and
-// transactions into structs, and versions and files into names. It does no
-// I/O and keeps no state.
+// transactions into structs and back, and versions and files into names. It
+// does no I/O and keeps no state.
 //
 // # Manifest file
 //
@@ -16,7 +16,10 @@
 // Manifest.index_section and .transaction_section hold the position of the
 // u32 length of their block; 0 is a position like any other. Blocks may stand
 // in any order but lie whole before the Manifest. Padding between the Manifest
-// and the footer, or bytes behind the footer, make the file damaged.
+// and the footer, or bytes behind the footer, make the file damaged. We write
+// them in the order above, always with a transaction, without an index section
+// where there is no index; fields of messages that this program does not know
+// are written back as they came.
 //
 // # Names
 //

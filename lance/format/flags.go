@@ -21,7 +21,8 @@ const (
 	FlagDataOverlays                     // unstable; release builds of Lance refuse it
 )
 
-// readable are the reader flags that this program understands.
+// readable are the flags that this program understands, as a reader and as a
+// writer.
 const readable = FlagDeletionFiles | FlagStableRowIDs | FlagV2Format | FlagTableConfig | FlagBasePaths | FlagNoTransactions
 
 var flagNames = []string{"deletion files", "stable row ids", "v2 format", "table config", "base paths", "no transaction files", "data overlay files"}
@@ -45,14 +46,19 @@ func bitName(bit int) string {
 	return fmt.Sprintf("bit %d (unknown)", bit)
 }
 
-// FlagError: a table demands of its readers what this program does not know.
-// It is an ErrUnsupported.
+// FlagError: a table demands of its readers or writers what this program does
+// not know. It is an ErrUnsupported.
 type FlagError struct {
 	Bit     int
 	Meaning string // the flag's name, or that it has none
+	Writing bool   // it is a writer's flag
 }
 
 func (e *FlagError) Error() string {
+	if e.Writing {
+		return fmt.Sprintf("the table demands writer feature bit %d (value %d, %s), which this program does not know; writing on would break what that promises. Write with the program that set it, or with a newer omnideck",
+			e.Bit, uint64(1)<<e.Bit, e.Meaning)
+	}
 	return fmt.Sprintf("the table demands reader feature bit %d (value %d, %s), which this program does not know; reading on could show wrong rows. Open it with the program that wrote it, or with a newer omnideck",
 		e.Bit, uint64(1)<<e.Bit, e.Meaning)
 }
@@ -68,7 +74,18 @@ func (f Flags) CheckReadable() error {
 		return nil
 	}
 	bit := bits.TrailingZeros64(uint64(bad))
-	return &FlagError{bit, meaning(bit)}
+	return &FlagError{Bit: bit, Meaning: meaning(bit)}
+}
+
+// CheckWritable refuses, like CheckReadable, a manifest that asks its writers
+// for what this program does not understand.
+func (f Flags) CheckWritable() error {
+	bad := f &^ readable
+	if bad == 0 {
+		return nil
+	}
+	bit := bits.TrailingZeros64(uint64(bad))
+	return &FlagError{Bit: bit, Meaning: meaning(bit), Writing: true}
 }
 
 func meaning(bit int) string {

@@ -1,6 +1,6 @@
-// Package rowid reads the per-row sequences of a fragment: stable row ids, and
-// the versions in which rows were made and last written. It is a pure function
-// of bytes.
+// Package rowid reads and writes the per-row sequences of a fragment: stable row
+// ids, and the versions in which rows were made and last written. It is a pure
+// function of bytes.
 //
 // A row-id sequence is a protobuf message (lance.table.RowIdSequence), a list
 // of segments whose values, one after the other, are the ids of the
@@ -26,4 +26,10 @@
 // A range costs two bytes however many rows it claims. Lengths are therefore
 // 64-bit numbers, nothing is expanded before it is asked for, and callers
 // compare Len with the rows that there really are first.
+//
+// Writing takes, for every stretch of ascending ids, the smallest of ranges, a
+// range with holes, one with a bitmap and a sorted array, and one array for all
+// where ids jump so much that this is smaller. An array's base is its smallest
+// value and no segment is empty: readers rely on both. Version runs are ranges
+// of positions.
 package rowid
