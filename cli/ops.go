@@ -25,7 +25,7 @@ func opsVerb() *verb {
 			if err != nil {
 				return err
 			}
-			all, err := ledger.Read(c.integer("limit"), func(e cost.Entry) bool { return uri == "" || sameURI(e.URI, uri) })
+			all, err := ledger.Read(c.integer("limit"), func(of string) bool { return uri == "" || sameURI(of, uri) })
 			if err != nil {
 				return err
 			}

@@ -173,5 +173,5 @@ type withLedger struct {
 
 // Operations implements workspace.Workspace.
 func (w withLedger) Operations(_ context.Context, n int) ([]cost.Entry, error) {
-	return w.ledger.Read(n, func(e cost.Entry) bool { return e.URI == w.URI() })
+	return w.ledger.Read(n, func(uri string) bool { return uri == w.URI() })
 }

@@ -107,15 +107,19 @@ func lately(ledger *cost.Ledger) ([]screen.Recent, error) {
 	if ledger == nil {
 		return nil, nil
 	}
-	all, err := ledger.Read(0, func(e cost.Entry) bool { return e.Outcome == "ok" && e.URI != demoURI })
-	if err != nil {
-		return nil, err
-	}
 	var found []screen.Recent
-	for _, e := range slices.Backward(all) {
-		known := slices.ContainsFunc(found, func(r screen.Recent) bool { return r.URI == e.URI })
-		if !known && len(found) < recentGraphs {
+	unknown := func(uri string) bool {
+		return uri != demoURI && !slices.ContainsFunc(found, func(r screen.Recent) bool { return r.URI == uri })
+	}
+	for e, err := range ledger.Newest(unknown) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Outcome == "ok" {
 			found = append(found, screen.Recent{URI: e.URI, Last: e.At})
+		}
+		if len(found) == recentGraphs {
+			break
 		}
 	}
 	return found, nil

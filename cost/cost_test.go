@@ -209,9 +209,35 @@ func TestLedger(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0].Operation != "info" || got[1].Outcome != "found ü\nexpected u" {
 		t.Errorf("read %+v, %v", got, err)
 	}
-	got, err = l.Read(1, func(e cost.Entry) bool { return e.URI == "/g" })
+	got, err = l.Read(1, func(uri string) bool { return uri == "/g" })
 	if err != nil || len(got) != 1 || got[0].Requests != 3 {
 		t.Errorf("read %+v, %v", got, err)
+	}
+}
+
+// TestLedgerNewestFirst: what is asked for is found from the end, and of other
+// graphs' lines no more is looked at than their URI.
+func TestLedgerNewestFirst(t *testing.T) {
+	l := cost.OpenLedger(filepath.Join(t.TempDir(), "l"))
+	for i := range 999 { // which ends with a line of the third
+		uri := []string{"/g", "/other", `s3://b/<"uri":"g>`}[i%3]
+		if err := l.Append(cost.NewEntry(`a "uri":"/g"`, uri, fmt.Sprint(i), noon, noon, blob.Totals{}, nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for uri, want := range map[string]string{"/g": "993 996", "/other": "994 997", `s3://b/<"uri":"g>`: "995 998", "/none": ""} {
+		asked := 0
+		got, err := l.Read(2, func(u string) bool { asked++; return u == uri })
+		var commits []string
+		for _, e := range got {
+			commits = append(commits, e.Commit)
+		}
+		if strings.Join(commits, " ") != want || err != nil {
+			t.Errorf("the last of %s are %v, %v, want %s", uri, commits, err, want)
+		}
+		if want != "" && asked > 12 {
+			t.Errorf("%d lines were looked at for the last two of %s", asked, uri)
+		}
 	}
 }
 

@@ -1,15 +1,16 @@
 package cost
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
@@ -126,67 +127,98 @@ func cut(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// Read returns the last n entries that keep accepts (nil: all), oldest first.
-// Lines that are not entries are passed over: the file is a convenience, and a
-// crash may have cut its last line. Of a file that is far longer than this
-// program makes any, the last maxLedger bytes are read.
-func (l *Ledger) Read(n int, keep func(Entry) bool) ([]Entry, error) {
+// Read returns the last n entries (n < 1: all), oldest first, of the URIs that
+// keep accepts (nil: of all).
+func (l *Ledger) Read(n int, keep func(uri string) bool) ([]Entry, error) {
 	var out []Entry
-	for _, path := range []string{l.path + ".1", l.path} {
-		fi, err := os.Stat(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil && !fi.Mode().IsRegular() { // a pipe would be waited for
-			err = fmt.Errorf("found %s at %s, expected a file", fi.Mode().Type(), path)
-		}
+	for e, err := range l.Newest(keep) {
 		if err != nil {
-			return nil, fmt.Errorf("read the ledger: %w", err)
+			return nil, err
 		}
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("read the ledger: %w", err)
-		}
-		out, err = readTail(f, fi.Size(), out, n, keep)
-		f.Close()
-		if err != nil {
-			return nil, fmt.Errorf("read the ledger %s: %w", path, err)
+		if out = append(out, e); len(out) == n {
+			break
 		}
 	}
+	slices.Reverse(out)
 	return out, nil
 }
 
-// readTail reads the end of a file that is longer than any that this program
-// makes, and others whole.
-func readTail(f *os.File, size int64, out []Entry, n int, keep func(Entry) bool) ([]Entry, error) {
-	if size > 2*maxLedger {
-		if _, err := f.Seek(-maxLedger, io.SeekEnd); err != nil {
-			return nil, err
-		}
+// Newest yields the entries of the URIs that keep accepts (nil: of all),
+// newest first; a screen asks for the lines of one graph among those of many,
+// so keep is asked before a line is decoded. Lines that are not entries are
+// passed over: the file is a convenience, and a crash may have cut its last
+// line. An error is the last that is yielded.
+func (l *Ledger) Newest(keep func(uri string) bool) iter.Seq2[Entry, error] {
+	if keep == nil {
+		keep = func(string) bool { return true }
 	}
-	return readEntries(io.LimitReader(f, 2*maxLedger), out, n, keep)
-}
-
-func readEntries(r io.Reader, out []Entry, n int, keep func(Entry) bool) ([]Entry, error) {
-	br := bufio.NewReaderSize(r, maxLine)
-	for {
-		line, err := br.ReadSlice('\n')
-		for errors.Is(err, bufio.ErrBufferFull) { // not ours: no line is that long
-			line = nil
-			_, err = br.ReadSlice('\n')
-		}
-		var e Entry
-		if line = bytes.TrimSpace(line); len(line) > 0 && json.Unmarshal(line, &e) == nil && !e.At.IsZero() && (keep == nil || keep(e)) {
-			out = append(out, e)
-			if n > 0 && len(out) > n {
-				out = out[1:]
+	return func(yield func(Entry, error) bool) {
+		var last os.FileInfo
+		for _, path := range []string{l.path, l.path + ".1"} {
+			data, fi, err := readTail(path)
+			if err != nil {
+				yield(Entry{}, fmt.Errorf("read the ledger: %w", err))
+				return
+			}
+			if os.SameFile(fi, last) { // put aside meanwhile
+				return
+			}
+			last = fi
+			for len(data) > 0 {
+				i := bytes.LastIndexByte(data, '\n')
+				line := data[i+1:]
+				data = data[:max(i, 0)]
+				if e, ok := entryOf(line, keep); ok && !yield(e, nil) {
+					return
+				}
 			}
 		}
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, err
+	}
+}
+
+// entryOf decodes a line whose URI is wanted.
+func entryOf(line []byte, keep func(uri string) bool) (e Entry, ok bool) {
+	if len(line) == 0 || len(line) > maxLine { // not ours: no line is that long
+		return e, false
+	}
+	if _, rest, found := bytes.Cut(line, []byte(`"uri":"`)); found {
+		uri, _, _ := bytes.Cut(rest, []byte{'"'})
+		if bytes.IndexByte(uri, '\\') < 0 && !keep(string(uri)) {
+			return e, false
 		}
 	}
+	return e, json.Unmarshal(line, &e) == nil && !e.At.IsZero() && keep(e.URI)
+}
+
+// readTail reads a file that need not exist; of one that is longer than any
+// that this program makes, the last maxLedger bytes.
+func readTail(path string) ([]byte, os.FileInfo, error) {
+	fi, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if !fi.Mode().IsRegular() { // a pipe would be waited for
+		return nil, nil, fmt.Errorf("found %s at %s, expected a file", fi.Mode().Type(), path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	if fi, err = f.Stat(); err != nil {
+		return nil, nil, err
+	}
+	size := fi.Size()
+	if size > 2*maxLedger {
+		size = maxLedger
+	}
+	data := make([]byte, size)
+	n, err := f.ReadAt(data, fi.Size()-size)
+	if errors.Is(err, io.EOF) { // shorter than it was
+		err = nil
+	}
+	return data[:n], fi, err
 }

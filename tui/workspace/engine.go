@@ -49,7 +49,7 @@ func (g graph) Operations(_ context.Context, n int) ([]cost.Entry, error) {
 	if g.ledger == nil {
 		return nil, nil
 	}
-	return g.ledger.Read(n, func(e cost.Entry) bool { return e.URI == g.URI() })
+	return g.ledger.Read(n, func(uri string) bool { return uri == g.URI() })
 }
 
 // Scope implements Workspace.
