@@ -55,7 +55,7 @@ func fingerprint(t *testing.T, dir string) string {
 // promises, and nothing crashed.
 func snapOf(t *testing.T, what, dir, place string) result {
 	t.Helper()
-	r := run(t, "snap", dir, "--screen", place, "--timeout", "20s")
+	r := run(t, "snap", dir, "--screen", place, "--timeout", "5m")
 	if nothing := strings.Contains(r.stderr, "nothing on this screen could be read: "); r.code != exitOK && r.code != exitError || nothing != (r.code == exitError) {
 		t.Errorf("%s, %s: exit %d, %s", what, place, r.code, r.stderr)
 	}

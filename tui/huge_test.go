@@ -1,11 +1,8 @@
-//go:build unix
-
 package tui
 
 import (
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
 )
 
@@ -85,54 +83,53 @@ func swollen() *fake.Workspace {
 	return ws
 }
 
-// realNow is a clock that the bubble of a test does not stop: processor time.
-func realNow() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail with these arguments
-	return time.Duration(u.Utime.Nano())
-}
-
 // TestHugeContent: however much a store holds in one place, every screen of it
 // is whole and stands within a moment after each key.
 func TestHugeContent(t *testing.T) {
-	if underRace {
-		t.Skip("one goroutine draws; the race detector has nothing to find and takes minutes")
+	if pace.Race {
+		t.Skip("SKIPPED under the race detector: one goroutine draws, for minutes")
 	}
 	ws := swollen()
-	keys := []string{"j", "j", "enter", "tab", "j", "G", "k", "tab", "esc", "y", "esc", "o", "j", "enter", "c", "esc", "w", "D", "=", "m", "m", "?", "esc", ":", "r", "tab", "esc", "ctrl+p", "T", "y", "esc", "/", "l", "o", "enter", "n", "esc"}
-	var slow []string
 	for i, place := range places {
-		size := [][2]int{{80, 24}, {200, 60}}[i%2]
-		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t, ws, Options{URI: ws.Address, Screen: place.start}, size[0], size[1])
-			b.drain()
-			b.draw()
-			worst, at := time.Duration(0), ""
-			for _, key := range keys {
-				begin := realNow()
-				b.send(press(key))
-				lines := b.draw()
-				if took := realNow() - begin; took > worst {
-					worst, at = took, key
-				}
-				if b.crash != nil {
-					t.Fatalf("%s, %s: %v\n%s", place.name, key, b.crash.cause, b.crash.stack)
-				}
-				for _, l := range lines {
-					if ansi.StringWidth(l) != size[0] {
-						t.Fatalf("%s, %s: a line of %d cells: %q", place.name, key, ansi.StringWidth(l), l)
-					}
-				}
-				b.drain()
-			}
-			t.Logf("%-10s %dx%d: %v at %s", place.name, size[0], size[1], worst, at)
-			if worst > 400*time.Millisecond {
-				slow = append(slow, fmt.Sprintf("%s at %dx%d: %v from the key %s to the frame", place.name, size[0], size[1], worst, at))
-			}
-			b.stop()
+		t.Run(place.name, func(t *testing.T) {
+			t.Parallel()
+			size := [][2]int{{80, 24}, {200, 60}}[i%2]
+			pace.Within(t, fmt.Sprintf("from a key to the frame at %dx%d", size[0], size[1]), 400*time.Millisecond, func() (worst time.Duration) {
+				synctest.Test(t, func(t *testing.T) { worst = walkHuge(t, ws, place.start, size[0], size[1]) })
+				return worst
+			})
 		})
 	}
-	for _, s := range slow {
-		t.Error(s)
+}
+
+// walkHuge opens a place, presses keys there, and returns the most processor
+// time that a key took to become a frame.
+func walkHuge(t *testing.T, ws *fake.Workspace, place string, w, h int) (worst time.Duration) {
+	t.Helper()
+	b := newBench(t, ws, Options{URI: ws.Address, Screen: place}, w, h)
+	b.drain()
+	b.draw()
+	for _, key := range hugeKeys {
+		var lines []string
+		worst = max(worst, pace.Thread(func() {
+			b.send(press(key))
+			lines = b.draw()
+		}))
+		if b.crash != nil {
+			t.Fatalf("%s: %v\n%s", key, b.crash.cause, b.crash.stack)
+		}
+		for _, l := range lines {
+			if ansi.StringWidth(l) != w {
+				t.Fatalf("%s: a line of %d cells: %q", key, ansi.StringWidth(l), l)
+			}
+		}
+		b.drain()
 	}
+	b.stop()
+	return worst
+}
+
+var hugeKeys = []string{
+	"j", "j", "enter", "tab", "j", "G", "k", "tab", "esc", "y", "esc", "o", "j", "enter", "c", "esc", "w", "D", "=", "m", "m", "?", "esc", ":", "r", "tab", "esc", "ctrl+p", "T", "y", "esc",
+	"/", "l", "o", "enter", "n", "esc",
 }

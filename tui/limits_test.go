@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/harness"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -22,7 +23,7 @@ import (
 // all over the range, and each height with many widths.
 func TestEverySize(t *testing.T) {
 	step := 1
-	if underRace {
+	if pace.Race {
 		step = 13
 	}
 	for _, place := range places {
@@ -116,7 +117,7 @@ func keyNames() []string {
 // million is a history as long as none that was seen yet.
 func million() *fake.Workspace {
 	n := 1_000_000
-	if underRace {
+	if pace.Race {
 		n = 10_000
 	}
 	ws := fake.Harbor()
@@ -143,8 +144,7 @@ func million() *fake.Workspace {
 }
 
 // TestKeyToFrameWithAMillionCommits measures from a key to the finished frame
-// at 200x60, where the drawer is open, over an operation of 512 requests. The budget is 16 ms at the 99th percentile; the bound leaves room
-// for a loaded machine.
+// at 200x60, where the drawer is open, over an operation of 512 requests.
 func TestKeyToFrameWithAMillionCommits(t *testing.T) {
 	ws := million()
 	ws.Detail = hostileTrace()
@@ -161,30 +161,27 @@ func TestKeyToFrameWithAMillionCommits(t *testing.T) {
 		t.Fatal("the million commits are not loaded")
 	}
 	keys := []string{"k", "k", "pgup", "ctrl+u", "j", "g", "j", "pgdown", "tab", "j", "tab", "end", "k", "home", "G", "ctrl+u"}
-	var took []time.Duration
-	for i := range 600 {
-		msg := press(keys[i%len(keys)])
-		begin := time.Now()
-		b.Update(msg)
-		v := b.View()
-		took = append(took, time.Since(begin))
-		if !strings.Contains(v.Content, "commits") {
-			t.Fatal("the frame does not show the commits")
+	pace.Within(t, "key to frame, 200x60, 1 000 000 commits, the 99th percentile", 16*time.Millisecond, func() time.Duration {
+		var took []time.Duration
+		for i := range 600 {
+			msg, content := press(keys[i%len(keys)]), ""
+			took = append(took, pace.Thread(func() {
+				b.Update(msg)
+				content = b.View().Content
+			}))
+			if !strings.Contains(content, "commits") {
+				t.Fatal("the frame does not show the commits")
+			}
 		}
-	}
-	slices.Sort(took)
-	p99 := took[len(took)*99/100]
-	t.Logf("key to frame, 200x60, 1 000 000 commits: p50 %v, p99 %v, max %v", took[len(took)/2], p99, took[len(took)-1])
-	if p99 > 50*time.Millisecond && !underRace {
-		t.Errorf("p99 is %v, the budget is 16 ms", p99)
-	}
+		slices.Sort(took)
+		return took[len(took)*99/100]
+	})
 }
 
 // TestFirstFrameIsQuick measures from the start of the program to the first
 // frame on the output, with a store that never answers.
 func TestFirstFrameIsQuick(t *testing.T) {
-	best := time.Hour
-	for range 5 {
+	pace.Within(t, "first frame", 100*time.Millisecond, func() time.Duration {
 		ws := fake.Harbor()
 		ws.Script = map[string]fake.Step{"": {Hang: true}}
 		out := &lockedBuffer{mark: "overview"}
@@ -198,29 +195,30 @@ func TestFirstFrameIsQuick(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { _, err := p.Run(); done <- err }()
 		tick := time.NewTicker(time.Millisecond)
-		for out.seen().IsZero() && time.Since(begin) < 5*time.Second {
+		for out.seen().IsZero() && time.Since(begin) < time.Minute {
 			<-tick.C
 		}
 		tick.Stop()
 		if out.seen().IsZero() {
-			t.Fatal("no frame within five seconds")
+			t.Fatal("no frame within a minute")
 		}
-		best = min(best, out.seen().Sub(begin))
 		p.Quit()
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
 		m.stop()
-	}
-	t.Logf("first frame after %v", best)
-	if best > 100*time.Millisecond {
-		t.Errorf("the first frame took %v, the budget is 30 ms", best)
-	}
+		return out.seen().Sub(begin)
+	})
 }
 
 // TestQuittingNeverWaits quits while 64 questions hang that do not even hear
 // that they are cancelled.
 func TestQuittingNeverWaits(t *testing.T) {
+	pace.Within(t, "quitting with 64 questions hanging", 200*time.Millisecond, func() time.Duration { return quitAmongQuestions(t) })
+}
+
+func quitAmongQuestions(t *testing.T) time.Duration {
+	t.Helper()
 	ws := fake.Harbor()
 	ws.Script = map[string]fake.Step{"": {Hang: true, Deaf: true, Get: 1}}
 	out := &lockedBuffer{mark: "overview"}
@@ -246,9 +244,9 @@ func TestQuittingNeverWaits(t *testing.T) {
 	p.Send(harness.Press("q"))
 	err = <-done
 	took := time.Since(begin)
-	t.Logf("quit after %v with %d questions hanging", took, asked())
-	if err != nil || took > 200*time.Millisecond {
-		t.Errorf("quitting took %v, %v; the budget is 200 ms", took, err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	ws.Release()
+	return took
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/theme"
 	"github.com/omnideck/omnideck/tui/workspace"
@@ -275,7 +276,7 @@ func (k *monkey) look() {
 // of the program is met.
 func TestMonkey(t *testing.T) {
 	seeds, steps := uint64(4), 2500
-	if underRace { // what must be met is met in the long run without the detector
+	if pace.Race { // what must be met is met in the long run without the detector
 		seeds, steps = 2, 1000
 	}
 	if n, err := strconv.Atoi(os.Getenv("OMNIDECK_MONKEYS")); err == nil && n > 0 {
@@ -298,7 +299,7 @@ func TestMonkey(t *testing.T) {
 		}
 	}
 	for _, w := range want {
-		if reached[w] == 0 && !underRace {
+		if reached[w] == 0 && !pace.Race {
 			t.Errorf("%q was never met", w)
 		}
 	}

@@ -123,7 +123,6 @@ func TestPasteOfAMegabyte(t *testing.T) {
 		on(t, Options{Screen: "commits"}, func(b *bench, _ *fake.Workspace) {
 			b.keys(open...)
 			b.clock = b.clock.Add(time.Second)
-			begin := time.Now()
 			b.send(tea.PasteMsg{Content: big})
 			for _, size := range [][2]int{{40, 10}, {60, 15}, {80, 24}, {1, 1}, {200, 60}} {
 				b.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
@@ -133,7 +132,6 @@ func TestPasteOfAMegabyte(t *testing.T) {
 				}
 				check(t, lines, size[0], size[1])
 			}
-			_ = begin
 			b.keys("enter")
 			b.drain()
 			b.draw()

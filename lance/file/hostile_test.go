@@ -14,6 +14,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/lance/format"
 )
 
@@ -126,7 +127,7 @@ func TestFlippedBytes(t *testing.T) {
 	all := os.Getenv("OMNIDECK_FLIPS") == "all"
 	count, failed := 0, 0
 	for _, c := range cases {
-		if (testing.Short() || underRace) && !strings.HasPrefix(c.Case, "str") {
+		if (testing.Short() || pace.Race) && !strings.HasPrefix(c.Case, "str") {
 			continue
 		}
 		t.Run(c.name(), func(t *testing.T) {

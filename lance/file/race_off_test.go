@@ -1,6 +1,0 @@
-//go:build !race
-
-package file
-
-// underRace: the race detector makes everything slow.
-const underRace = false
