@@ -67,10 +67,12 @@ func (c *call) ends(ctx context.Context, g *engine.Graph, branch string) (ends [
 		if strings.TrimSpace(text) == "" {
 			return ends, usagef("%s is empty: name a branch, a commit or a manifest version", [2]string{"A", "B"}[i])
 		}
-		if ends[i], err = g.ResolveAt(ctx, text, branch); err != nil {
-			return ends, err
-		}
 	}
+	found, err := g.ResolveAll(ctx, branch, c.args...)
+	if err != nil {
+		return ends, err
+	}
+	copy(ends[:], found)
 	c.commit = ends[1].Commit
 	return ends, nil
 }

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/manifest"
@@ -18,8 +20,29 @@ import (
 // A resolved commit carries its branch and manifest version, so that it is
 // opened without being looked for again.
 func (g *Graph) ResolveAt(ctx context.Context, text, branch string) (At, error) {
-	return do(ctx, g, "resolve", func(ctx context.Context, o *operation) (At, error) {
-		return o.resolveAt(ctx, text, branch)
+	at, err := g.ResolveAll(ctx, branch, text)
+	if err != nil {
+		return At{}, err
+	}
+	return at[0], nil
+}
+
+// ResolveAll is ResolveAt for several texts, which costs no more than the
+// dearest of them.
+func (g *Graph) ResolveAll(ctx context.Context, branch string, texts ...string) ([]At, error) {
+	return do(ctx, g, "resolve", func(ctx context.Context, o *operation) ([]At, error) {
+		out := make([]At, len(texts))
+		parts := make([]func() error, len(texts))
+		for i, text := range texts {
+			parts[i] = func() (err error) { out[i], err = o.resolveAt(ctx, text, branch); return err }
+		}
+		if err := o.together(parts...); err != nil {
+			return nil, err
+		}
+		for _, at := range out {
+			o.commit = cmp.Or(at.Commit, o.commit)
+		}
+		return out, nil
 	})
 }
 
@@ -27,7 +50,10 @@ func (o *operation) resolveAt(ctx context.Context, text, branch string) (At, err
 	if text == "" {
 		return At{Branch: branch}, nil
 	}
-	names, err := branches.Names(ctx, o.store)
+	if wholeID(text) { // a branch may have such a name, but hardly any does
+		defer o.begin(func() { _, _ = o.open(ctx, branch, 0) })()
+	}
+	names, err := o.branchNames(ctx)
 	if err != nil {
 		return At{}, err
 	}
@@ -45,8 +71,18 @@ func (o *operation) resolveAt(ctx context.Context, text, branch string) (At, err
 		}
 		return At{}, err
 	}
-	o.commit = c.ID
 	return At{Branch: nameOf(c.Branch), Commit: c.ID, Version: c.ManifestVersion}, nil
+}
+
+// branchNames lists the branches, once per operation.
+func (o *operation) branchNames(ctx context.Context) (*branches.Listing, error) {
+	o.namesOnce.Do(func() { o.names, o.namesErr = branches.Names(ctx, o.store) })
+	return o.names, o.namesErr
+}
+
+// wholeID says that text has the form of a commit's id, in any case of letters.
+func wholeID(text string) bool {
+	return len(text) == 26 && strings.Trim(strings.ToUpper(text), "0123456789ABCDEFGHJKMNPQRSTVWXYZ") == ""
 }
 
 // Snapshot is the visible state at one point. With an *IncompleteError the

@@ -68,7 +68,7 @@ func (g *Graph) Diff(ctx context.Context, a, b At, opts DiffOptions) (*Diff, err
 		if err != nil {
 			return nil, err
 		}
-		out := &Diff{A: resolvedAt(before, a), B: resolvedAt(after, b), Counts: []DiffCount{}, Changes: []Change{}}
+		out := &Diff{A: resolvedAt(before, a), B: resolvedAt(after, b), Counts: []DiffCount{}, Changes: []Change{}, Types: map[string]map[string]string{}}
 		pairs, err := pairsOf(before, after, opts.Tables)
 		if err != nil {
 			return nil, err
@@ -90,6 +90,12 @@ func (g *Graph) Diff(ctx context.Context, a, b At, opts DiffOptions) (*Diff, err
 				continue
 			}
 			out.Counts = append(out.Counts, d.count)
+			d.types(func(alias string) map[string]string {
+				if out.Types[alias] == nil {
+					out.Types[alias] = map[string]string{}
+				}
+				return out.Types[alias]
+			})
 			told, err := d.tell(ctx, c.limit-len(out.Changes))
 			if err != nil {
 				missing.Problems = append(missing.Problems, err.Error())

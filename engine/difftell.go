@@ -108,6 +108,20 @@ func (d *tableDiff) tell(ctx context.Context, n int) ([]Change, error) {
 	return out, nil
 }
 
+// types notes the types of properties, those of after where both sides have one,
+// under each name that changes are told by.
+func (d *tableDiff) types(of func(alias string) map[string]string) {
+	for _, s := range []*diffSide{d.a, d.b} {
+		if s == nil {
+			continue
+		}
+		into := of(s.cols.entry.Alias)
+		for i, label := range s.cols.labels(s.props, nil) {
+			into[s.props[i]] = label
+		}
+	}
+}
+
 // fill takes the lines of rows.
 func (s *diffSide) fill(ctx context.Context, rows []*diffRow) error {
 	for part := range slices.Chunk(rows, exportTake) {

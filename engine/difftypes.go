@@ -9,6 +9,9 @@ type Diff struct {
 	Counts    []DiffCount `json:"counts"`  // of tables that differ, by name; never nil
 	Changes   []Change    `json:"changes"` // by table, then id; never nil
 	Truncated bool        `json:"truncated"`
+	// Types are those of the properties of tables that differ, as the tables
+	// themselves spell them: by alias, then by property.
+	Types map[string]map[string]string `json:"-"`
 }
 
 // DiffCount counts the entities of one table that differ.
@@ -49,6 +52,8 @@ type VersionDiff struct {
 	Count     DiffCount  `json:"count"`
 	Changes   []Change   `json:"changes"` // by id; never nil
 	Truncated bool       `json:"truncated"`
+	// Types are those of the properties, as the table itself spells them.
+	Types map[string]string `json:"-"`
 }
 
 // Object is the beginning of one object of the store, as it lies there.

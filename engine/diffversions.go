@@ -43,6 +43,8 @@ func (g *Graph) DiffVersions(ctx context.Context, table, branch string, a, b uin
 		if err := out.layouts(pair.a.snap, pair.b.snap); err != nil {
 			return nil, err
 		}
+		out.Types = map[string]string{}
+		pair.types(func(string) map[string]string { return out.Types })
 		err = c.run(ctx, pair)
 		if err == nil {
 			out.Count = pair.count

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/manifest"
@@ -108,12 +107,7 @@ func readable(all []branchView, table string, missing []string) (whole []branchV
 // ahead begins to read the states of all branches, which holdings will need;
 // the function returned waits for the end.
 func (o *operation) ahead(ctx context.Context) func() {
-	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = o.allViews(ctx) }) // holdings asks again for the error
-	if o.opts.Concurrency == 1 {
-		wg.Wait()
-	}
-	return wg.Wait
+	return o.begin(func() { _, _ = o.allViews(ctx) }) // holdings asks again for the error
 }
 
 // holdPublished adds the versions that graph branches publish from the chain.

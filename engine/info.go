@@ -146,10 +146,8 @@ func (s *survey) openNewest(ctx context.Context) (*manifest.View, error) {
 // remember keeps a view for other parts of the operation.
 func (o *operation) remember(v *manifest.View) {
 	for _, version := range []uint64{0, v.Version} {
-		once := &viewOnce{view: v}
-		once.once.Do(func() {})
 		o.mu.Lock()
-		o.views[viewKey{v.Branch, version}] = once
+		o.views[viewKey{v.Branch, version}] = known(v)
 		o.mu.Unlock()
 	}
 }

@@ -20,7 +20,8 @@ const defaultNeighbors = 1000
 // edges found by them, else all.
 //
 // The types at the ends of edges come from the accepted schema. Where that cannot
-// be read, nodes have no type and are told apart by id alone.
+// be read, nodes have no type and are told apart by id alone; Ends still has the
+// types that it does say.
 func (g *Graph) Neighbors(ctx context.Context, typ, id string, at At, opts NeighborsOptions) (*Neighbors, error) {
 	return do(ctx, g, "neighbors", func(ctx context.Context, o *operation) (*Neighbors, error) {
 		var ir *schema.IR
@@ -41,16 +42,22 @@ func (g *Graph) Neighbors(ctx context.Context, typ, id string, at At, opts Neigh
 			w.limit = defaultNeighbors
 		}
 		start := nodeKey{node.Name(), id}
-		if w.tables, err = o.edgeTables(view, ir, opts.Edge); err != nil {
+		var ends map[string]Ends
+		if w.tables, ends, err = o.edgeTables(view, ir, opts.Edge); err != nil {
 			return nil, err
 		}
 		if len(w.tables) > 0 && w.tables[0].from == "" {
 			start.typ = ""
 		}
-		var there bool
+		there := opts.Unchecked
 		var out *Neighbors
 		err = o.together(
-			func() (err error) { there, err = o.contains(ctx, node, id); return err },
+			func() (err error) {
+				if !there {
+					there, err = o.contains(ctx, node, id)
+				}
+				return err
+			},
 			func() (err error) { out, err = w.run(ctx, start, max(opts.Depth, 1)); return err },
 		)
 		switch {
@@ -59,34 +66,44 @@ func (g *Graph) Neighbors(ctx context.Context, typ, id string, at At, opts Neigh
 		case !there:
 			return nil, &NotFoundError{What: "entity", Name: id, Where: "in " + node.Alias}
 		}
+		out.Ends = ends
 		return out, incomplete("walk", view)
 	})
 }
 
+// endsOf are the types at the ends of an edge table.
+func endsOf(ir *schema.IR, e manifest.Entry) Ends {
+	if ir == nil {
+		return Ends{}
+	}
+	t, ok := ir.Table(e.Table, e.Incarnation)
+	if !ok {
+		return Ends{}
+	}
+	return Ends{t.From.Name, t.To.Name}
+}
+
 // edgeTables are the edge types of a view that a walk may use, each opened when
-// it is first scanned.
-func (o *operation) edgeTables(v *manifest.View, ir *schema.IR, only string) ([]edgeTable, error) {
+// it is first scanned, and the ends of each.
+func (o *operation) edgeTables(v *manifest.View, ir *schema.IR, only string) ([]edgeTable, map[string]Ends, error) {
 	if only != "" {
 		e, err := entryOf(v, "edge:"+strings.TrimPrefix(only, "edge:"))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		only = e.Alias
 	}
 	var out []edgeTable
+	ends := map[string]Ends{}
 	typed := true
 	for _, e := range v.Tables {
 		if e.Kind() != "edge" || only != "" && e.Alias != only {
 			continue
 		}
-		t := edgeTable{name: e.Name(), scan: o.edgeScan(e)}
-		if ir != nil {
-			if decl, ok := ir.Table(e.Table, e.Incarnation); ok {
-				t.from, t.to = decl.From.Name, decl.To.Name
-			}
-		}
-		typed = typed && t.from != "" && t.to != ""
-		out = append(out, t)
+		at := endsOf(ir, e)
+		ends[e.Name()] = at
+		typed = typed && at.From != "" && at.To != ""
+		out = append(out, edgeTable{name: e.Name(), from: at.From, to: at.To, scan: o.edgeScan(e)})
 	}
 	if !typed {
 		for i := range out {
@@ -94,5 +111,5 @@ func (o *operation) edgeTables(v *manifest.View, ir *schema.IR, only string) ([]
 		}
 	}
 	slices.SortFunc(out, func(a, b edgeTable) int { return strings.Compare(a.name, b.name) })
-	return out, nil
+	return out, ends, nil
 }

@@ -27,6 +27,10 @@ type operation struct {
 	listing *branches.Listing // that all was read from
 	allErr  error
 
+	namesOnce once
+	names     *branches.Listing
+	namesErr  error
+
 	mu      sync.Mutex
 	views   map[viewKey]*viewOnce
 	refs    map[string]*refs.Branch // of branches, as far as they were read
@@ -42,6 +46,24 @@ type viewOnce struct {
 	once once
 	view *manifest.View
 	err  error
+}
+
+// readyKey is where a context carries what to call, see WithReady.
+type readyKey struct{}
+
+// WithReady returns a context whose operation calls ready as soon as it has read
+// the state of the graph that it is about, and goes on: what is asked of that
+// state from then on shares what was read of it. It may be called more than once
+// or, when the operation fails or reads no such state, never.
+func WithReady(ctx context.Context, ready func()) context.Context {
+	return context.WithValue(ctx, readyKey{}, ready)
+}
+
+// isReady tells that the state was read.
+func isReady(ctx context.Context) {
+	if ready, ok := ctx.Value(readyKey{}).(func()); ok {
+		ready()
+	}
 }
 
 // do runs one operation under a meter of its own and writes its ledger line. A
@@ -81,6 +103,19 @@ func (g *Graph) each(n int, f func(i int) error) error {
 		eg.Go(func() error { return f(i) })
 	}
 	return eg.Wait()
+}
+
+// begin runs f beside what follows; the function returned waits for its end.
+// When one request may be in flight, f has ended before begin returns: then what
+// is asked of the store does not depend on which part comes first.
+func (g *Graph) begin(f func()) (wait func()) {
+	if g.opts.Concurrency == 1 {
+		f()
+		return func() {}
+	}
+	var wg sync.WaitGroup
+	wg.Go(f)
+	return wg.Wait
 }
 
 // together is the function of that name, one part after the other when one

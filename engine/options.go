@@ -29,6 +29,9 @@ type NeighborsOptions struct {
 	Out, In bool   // both false = both
 	Depth   int    // 0 = 1
 	Limit   int    // edges; 0 = 1000
+	// Unchecked leaves out to look whether the node is there: edges are told of
+	// one that is not, too.
+	Unchecked bool
 }
 
 // VerifyOptions say how far to look.

@@ -34,6 +34,9 @@ func (r *rowReader) names() []string { return slices.Concat(r.cols.structural(),
 func (r *rowReader) page(ir *schema.IR) *RowPage {
 	p := &RowPage{Table: r.cols.entry.Alias, Columns: r.names(), Rows: []Row{}, Total: r.cols.entry.Rows}
 	p.Types = r.cols.labels(p.Columns, spellings(ir, r.cols.entry))
+	if r.cols.edge {
+		p.Ends = endsOf(ir, r.cols.entry)
+	}
 	return p
 }
 

@@ -354,7 +354,12 @@ type RowPage struct {
 	Offset    uint64
 	Total     uint64 // recorded count of the table; not verified
 	Truncated bool   // more rows stand behind this page
+	Ends      Ends   // of an edge table
 }
+
+// Ends are the node types at both ends of an edge type; "" where the accepted
+// schema does not say.
+type Ends struct{ From, To string }
 
 // Hit is one entity found by id.
 type Hit struct {
@@ -376,6 +381,8 @@ type Neighbors struct {
 	Edges     []NeighborEdge `json:"edges"`
 	Nodes     []Hit          `json:"nodes"`
 	Truncated bool           `json:"truncated"`
+	// Ends are those of every edge type that was looked through, by its name.
+	Ends map[string]Ends `json:"-"`
 }
 
 // Holds is the answer of `holds`.

@@ -52,7 +52,28 @@ func (o *operation) open(ctx context.Context, branch string, version uint64) (*m
 		view, err := manifest.Open(ctx, o.store, manifest.Options{Branch: key.branch, Version: version, Ref: ref, Lance: o.lance()})
 		v.view, v.err = view, o.explain(ctx, err, nameOf(key.branch), version)
 	})
+	if version == 0 && v.view != nil {
+		o.keep(v.view)
+	}
 	return v.view, v.err
+}
+
+// keep makes the newest view answer, too, for the number that it turned out to
+// have.
+func (o *operation) keep(v *manifest.View) {
+	key := viewKey{v.Branch, v.Version}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.views[key] == nil {
+		o.views[key] = known(v)
+	}
+}
+
+// known is a view that was opened.
+func known(v *manifest.View) *viewOnce {
+	out := &viewOnce{view: v}
+	out.once.Do(func() {})
+	return out
 }
 
 // at opens the state that At names and notes its head for the ledger.
@@ -66,6 +87,7 @@ func (o *operation) at(ctx context.Context, at At) (*manifest.View, error) {
 	} else {
 		o.commit, _ = view.State.Head(view.Branch)
 	}
+	isReady(ctx)
 	return view, nil
 }
 
@@ -272,6 +294,7 @@ func (o *operation) allViews(ctx context.Context) ([]branchView, error) {
 }
 
 func (o *operation) readAll(ctx context.Context) ([]branchView, error) {
+	defer o.begin(func() { _, _ = o.open(ctx, mainName, 0) })() // which needs no ref; asked again below, for its error
 	listing, listed, err := branches.List(ctx, o.store)
 	if err != nil {
 		return nil, err

@@ -2,20 +2,28 @@ package tui
 
 import (
 	"context"
+	"sync"
 	"time"
 
+	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/screen"
 	"github.com/omnideck/omnideck/tui/workspace"
 )
 
 // lead is the first question to a moment of a graph of which nothing was read
 // yet. Nearly every question reads all of `__manifest`, and those that are
-// asked side by side would each fetch it: so the others wait for the lead's
-// answer, however it ends.
+// asked side by side would each fetch it: so the others wait until the lead has
+// read it, or has ended, however it does.
 type lead struct {
-	answered chan struct{}
-	meter    workspace.Meter
+	read  chan struct{}
+	once  sync.Once
+	meter workspace.Meter
 }
+
+func newLead(meter workspace.Meter) *lead { return &lead{read: make(chan struct{}), meter: meter} }
+
+// done lets the others ask.
+func (l *lead) done() { l.once.Do(func() { close(l.read) }) }
 
 // patience is how long the others wait while no request of the lead ends. A
 // question that hangs holds up no other for longer.
@@ -33,7 +41,7 @@ func (m *model) lead(reqs []screen.Request, meter workspace.Meter) {
 		switch {
 		case r.Aside || r.Alone:
 		case m.first == nil || m.first.over():
-			m.first = &lead{make(chan struct{}), meter}
+			m.first = newLead(meter)
 			r.Run = m.first.leading(r.Run)
 		default:
 			r.Run = m.first.behind(r.Run)
@@ -43,7 +51,7 @@ func (m *model) lead(reqs []screen.Request, meter workspace.Meter) {
 
 func (l *lead) over() bool {
 	select {
-	case <-l.answered:
+	case <-l.read:
 		return true
 	default:
 		return false
@@ -60,8 +68,8 @@ type question = func(context.Context, workspace.Workspace) (any, error)
 
 func (l *lead) leading(run question) question {
 	return func(ctx context.Context, ws workspace.Workspace) (any, error) {
-		defer close(l.answered)
-		return run(ctx, ws)
+		defer l.done()
+		return run(engine.WithReady(ctx, l.done), ws)
 	}
 }
 
@@ -72,7 +80,7 @@ func (l *lead) behind(run question) question {
 		seen := l.ended()
 		for still := 0; still < 8; still++ {
 			select {
-			case <-l.answered:
+			case <-l.read:
 				return run(ctx, ws)
 			case <-ctx.Done():
 				return nil, ctx.Err()

@@ -83,19 +83,12 @@ func typeOf(table string) string {
 // isEdge says that a table holds edges.
 func isEdge(table string) bool { return strings.HasPrefix(table, "edge:") }
 
-// ends are the tables at both ends of an edge type, as the accepted schema
-// says; "" when it is not known.
-func ends(e *Env, edge string) (from, to string) {
-	s, ok := e.Data.Schema.Get()
-	if !ok || s == nil {
-		return "", ""
+// nodeTable is the table of a node type; "" of one that is not known.
+func nodeTable(typ string) string {
+	if typ == "" {
+		return ""
 	}
-	for _, t := range s.Types {
-		if t.Kind == "edge" && t.Name == edge {
-			return "node:" + t.From, "node:" + t.To
-		}
-	}
-	return "", ""
+	return "node:" + typ
 }
 
 // onGraph spells a verb about the open graph at a moment.

@@ -145,24 +145,6 @@ func asTime(c *engine.Cell, n int64, typ string) {
 	}
 }
 
-// typesOf are the types of a table's properties, as far as the schema is known.
-func typesOf(e *Env, table string) map[string]string {
-	s, ok := e.Data.Schema.Get()
-	if !ok || s == nil {
-		return nil
-	}
-	for _, t := range s.Types {
-		if t.Kind+":"+t.Name == table {
-			out := make(map[string]string, len(t.Properties))
-			for _, p := range t.Properties {
-				out[p.Name] = p.Type
-			}
-			return out
-		}
-	}
-	return nil
-}
-
 // changed names the properties that differ, for a column.
 func changed(fields []fieldPair) string {
 	var out []string
@@ -177,11 +159,12 @@ func changed(fields []fieldPair) string {
 // changeSet is the changes of a comparison as a list.
 type changeSet struct {
 	changes []engine.Change
-	fields  map[int][]fieldPair // of those that were looked at
+	types   func(table string) map[string]string // of properties, which say which numbers are times
+	fields  map[int][]fieldPair                  // of those that were looked at
 }
 
-func newChangeSet(changes []engine.Change) *changeSet {
-	return &changeSet{changes, map[int][]fieldPair{}}
+func newChangeSet(changes []engine.Change, types func(table string) map[string]string) *changeSet {
+	return &changeSet{changes, types, map[int][]fieldPair{}}
 }
 
 func (c *changeSet) table(i int) string { return c.changes[i].Kind + ":" + c.changes[i].Type }
@@ -288,7 +271,7 @@ func (c *changeSet) doc(e *Env, d *part.Doc, i int, hide bool) {
 	sign, role := mark(ch.Op)
 	g := e.Theme.Glyph
 	d.Line(part.R(role, sign+" "+part.Clean(ch.Op, g)), part.R(theme.Strong, " "+part.Clean(c.table(i)+" "+ch.ID, g)))
-	fields, ok := fieldsOf(ch.Before, ch.After, typesOf(e, c.table(i)))
+	fields, ok := fieldsOf(ch.Before, ch.After, c.types(c.table(i)))
 	if !ok {
 		d.Text(theme.Bad, g.Bad+" the entity as it was told cannot be read as an object; as it came:")
 		d.Text(theme.Text, part.Head(string(ch.Before)+"\n"+string(ch.After), part.CleanMax))

@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 )
@@ -14,14 +13,15 @@ type changeList[T any] struct {
 	hide  bool // properties that are equal are not shown
 	data  Load[*T]
 	set   *changeSet
-	of    *T // what set was made of
+	above int // places over the changes, while these are not filtered
+	of    *T  // what set and above were made of
 
-	key  func(place int) string                        // what the selection keeps to
-	read func(*T) (changes []engine.Change, above int) // above: places over the changes, while these are not filtered
+	key  func(place int) string // what the selection keeps to
+	read func(*T) (set *changeSet, above int)
 }
 
-func newChangeList[T any](share int, key func(int) string, read func(*T) ([]engine.Change, int)) changeList[T] {
-	return changeList[T]{board: newBoard(share), limit: firstChanges, hide: true, set: newChangeSet(nil), key: key, read: read}
+func newChangeList[T any](share int, key func(int) string, read func(*T) (*changeSet, int)) changeList[T] {
+	return changeList[T]{board: newBoard(share), limit: firstChanges, hide: true, set: newChangeSet(nil, nil), key: key, read: read}
 }
 
 // start asks for what is lacking. reload asks for the comparison.
@@ -29,9 +29,6 @@ func (c *changeList[T]) start(e *Env, reload func(*Env) []Request) []Request {
 	out := c.need(e)
 	if c.data.wanted() {
 		out = append(out, reload(e)...)
-	}
-	if e.Data.Schema.wanted() { // says which numbers are times
-		out = append(out, e.Data.AskSchema(e))
 	}
 	return out
 }
@@ -54,14 +51,14 @@ func (c *changeList[T]) arrange() (*T, bool) {
 	if !ok || d == nil {
 		return nil, false
 	}
-	changes, above := c.read(d)
 	if d != c.of {
-		c.of, c.set = d, newChangeSet(changes)
+		c.of = d
+		c.set, c.above = c.read(d)
 	}
-	if c.heads = above; !c.lens.filter.Empty() {
+	if c.heads = c.above; !c.lens.filter.Empty() {
 		c.heads = 0
 	}
-	n := len(changes)
+	n := len(c.set.changes)
 	c.lens.look(n, d, c.set.facets())
 	c.list.Settle(c.places(n), c.key)
 	return d, true

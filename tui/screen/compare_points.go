@@ -24,7 +24,9 @@ type comparePoints struct {
 
 func newComparePoints(from, to string, a, b *Pin) *comparePoints {
 	s := &comparePoints{from: from, to: to, a: a, b: b}
-	s.changeList = newChangeList(50, s.placeKey, func(d *engine.Diff) ([]engine.Change, int) { return d.Changes, len(d.Counts) })
+	s.changeList = newChangeList(50, s.placeKey, func(d *engine.Diff) (*changeSet, int) {
+		return newChangeSet(d.Changes, func(table string) map[string]string { return d.Types[table] }), len(d.Counts)
+	})
 	s.data.name = "changes from " + from + " to " + to
 	return s
 }
@@ -69,26 +71,30 @@ func (s *comparePoints) Reload(e *Env) []Request {
 
 // reader makes the question, for a screen and for a file alike.
 func (s *comparePoints) reader(e *Env) func(context.Context, workspace.Workspace, engine.DiffOptions) (*engine.Diff, error) {
-	point := func(pin *Pin, text string) func(context.Context, workspace.Workspace) (engine.At, error) {
-		branch := e.At.Branch
-		return func(ctx context.Context, ws workspace.Workspace) (engine.At, error) {
-			if pin != nil {
-				return pin.At, nil
-			}
-			return ws.ResolveAt(ctx, text, branch)
-		}
-	}
-	from, to := point(s.a, s.from), point(s.b, s.to)
+	branch, pins, texts := e.At.Branch, [2]*Pin{s.a, s.b}, [2]string{s.from, s.to}
 	return func(ctx context.Context, ws workspace.Workspace, o engine.DiffOptions) (*engine.Diff, error) {
-		a, err := from(ctx, ws)
-		if err != nil {
-			return nil, err
+		var ask []string
+		for i, p := range pins {
+			if p == nil {
+				ask = append(ask, texts[i])
+			}
 		}
-		b, err := to(ctx, ws)
-		if err != nil {
-			return nil, err
+		var found []engine.At
+		if len(ask) > 0 {
+			var err error
+			if found, err = ws.ResolveAll(ctx, branch, ask...); err != nil {
+				return nil, err
+			}
 		}
-		return ws.Diff(ctx, a, b, o)
+		var ends [2]engine.At
+		for i, p := range pins {
+			if p != nil {
+				ends[i] = p.At
+				continue
+			}
+			ends[i], found = found[0], found[1:]
+		}
+		return ws.Diff(ctx, ends[0], ends[1], o)
 	}
 }
 

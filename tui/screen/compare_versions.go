@@ -23,7 +23,9 @@ type compareVersions struct {
 
 func newCompareVersions(a, b Pin) *compareVersions {
 	s := &compareVersions{table: a.Table, branch: a.Branch, a: a.Version, b: b.Version}
-	s.changeList = newChangeList(46, s.placeKey, func(d *engine.VersionDiff) ([]engine.Change, int) { return d.Changes, 1 })
+	s.changeList = newChangeList(46, s.placeKey, func(d *engine.VersionDiff) (*changeSet, int) {
+		return newChangeSet(d.Changes, func(string) map[string]string { return d.Types }), 1
+	})
 	s.data.name = s.table + " v" + part.Count(s.a) + " and v" + part.Count(s.b)
 	return s
 }

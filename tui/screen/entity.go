@@ -42,7 +42,6 @@ type link struct {
 type linkSource struct {
 	around *engine.Neighbors
 	record *engine.RowPage
-	schema *engine.Schema
 	side   int
 }
 
@@ -106,9 +105,6 @@ func (s *Entity) Start(e *Env) []Request {
 	if s.record.wanted() {
 		out = append(out, s.askRecord(e))
 	}
-	if e.Data.Schema.wanted() {
-		out = append(out, e.Data.AskSchema(e))
-	}
 	if !isEdge(s.table) && s.around.wanted() {
 		out = append(out, s.askAround(e))
 	}
@@ -130,7 +126,7 @@ func (s *Entity) forgetOld(e *Env) {
 
 // Reload implements Screen.
 func (s *Entity) Reload(e *Env) []Request {
-	out := []Request{s.askRecord(e), e.Data.AskSchema(e)}
+	out := []Request{s.askRecord(e)}
 	if !isEdge(s.table) {
 		out = append(out, s.askAround(e))
 	}
@@ -156,10 +152,11 @@ func (s *Entity) askRecord(e *Env) Request {
 	})
 }
 
+// askAround asks for the edges. Whether the node is there, the record says.
 func (s *Entity) askAround(e *Env) Request {
 	at, typ, id, limit := s.when(e), typeOf(s.table), s.id, s.limit
 	return s.around.ask(e, func(ctx context.Context, ws workspace.Workspace) (*engine.Neighbors, error) {
-		return ws.Neighbors(ctx, typ, id, at, engine.NeighborsOptions{Limit: limit})
+		return ws.Neighbors(ctx, typ, id, at, engine.NeighborsOptions{Limit: limit, Unchecked: true})
 	})
 }
 
@@ -233,13 +230,10 @@ func (s *Entity) selected() *link {
 }
 
 // Panes implements Screen.
-func (s *Entity) Panes(e *Env) []Pane {
+func (s *Entity) Panes(*Env) []Pane {
 	out := []Pane{&s.record}
 	if !isEdge(s.table) {
 		out = append(out, &s.around)
-	}
-	if isEdge(s.table) || s.endsUnknown() {
-		out = append(out, &e.Data.Schema)
 	}
 	for _, l := range s.shownLinks() {
 		if p := s.others[otherKey(l)]; p != nil {

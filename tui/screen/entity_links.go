@@ -13,14 +13,13 @@ import (
 func (s *Entity) relink(e *Env) {
 	around, _ := s.around.Get()
 	record, _ := s.record.Get()
-	schema, _ := e.Data.Schema.Get()
-	now := linkSource{around, record, schema, s.side}
+	now := linkSource{around, record, s.side}
 	if now != s.of {
 		s.of = now
 		if isEdge(s.table) {
-			s.links = s.endsOf(e, record)
+			s.links = endsOf(record)
 		} else {
-			s.links = s.linksOf(e, around)
+			s.links = s.linksOf(around)
 		}
 	}
 	// The links are compared by the pointers that they are made from.
@@ -33,31 +32,30 @@ func (s *Entity) relink(e *Env) {
 }
 
 // endsOf are both ends of an edge.
-func (s *Entity) endsOf(e *Env, page *engine.RowPage) []link {
+func endsOf(page *engine.RowPage) []link {
 	if page == nil || len(page.Rows) == 0 {
 		return nil
 	}
 	row := &page.Rows[0]
-	from, to := ends(e, typeOf(s.table))
 	return []link{
-		{in: true, edge: "from", table: from, id: row.Src},
-		{out: true, edge: "to", table: to, id: row.Dst},
+		{in: true, edge: "from", table: nodeTable(page.Ends.From), id: row.Src},
+		{out: true, edge: "to", table: nodeTable(page.Ends.To), id: row.Dst},
 	}
 }
 
 // linksOf are the edges of a node on the side that is looked at, in the order
 // of the engine: by type.
-func (s *Entity) linksOf(e *Env, n *engine.Neighbors) []link {
+func (s *Entity) linksOf(n *engine.Neighbors) []link {
 	if n == nil {
 		return nil
 	}
 	type pair struct{ from, to string }
-	types := map[string]pair{}
+	types := map[string]pair{} // a name is made once for all edges of a type
 	var out []link
 	for _, edge := range n.Edges {
 		p, ok := types[edge.Type]
 		if !ok {
-			p.from, p.to = ends(e, edge.Type)
+			p = pair{nodeTable(n.Ends[edge.Type].From), nodeTable(n.Ends[edge.Type].To)}
 			types[edge.Type] = p
 		}
 		l := link{edge: edge.Type, edgeID: edge.ID}
@@ -76,14 +74,14 @@ func (s *Entity) linksOf(e *Env, n *engine.Neighbors) []link {
 
 // counts are how many edges lead out, in, and both ways, whatever side is
 // looked at.
-func (s *Entity) counts(e *Env) (out, in int) {
+func (s *Entity) counts() (out, in int) {
 	n, _ := s.around.Get()
 	if n == nil {
 		return 0, 0
 	}
 	all := *s
 	all.side = sideAll
-	for _, l := range all.linksOf(e, n) {
+	for _, l := range all.linksOf(n) {
 		if l.out {
 			out++
 		}

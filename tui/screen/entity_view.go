@@ -98,7 +98,7 @@ func (s *Entity) tail(e *Env, w int) []string {
 		if page, ok := s.record.Get(); !ok && s.record.Problem() == nil {
 			return absent(e, &s.record, w, 4)
 		} else if ok && page != nil && s.endsUnknown() {
-			return say(s.unknown(e))
+			return say(unknownEnds)
 		}
 		return nil
 	}
@@ -109,9 +109,9 @@ func (s *Entity) tail(e *Env, w int) []string {
 	case !ok || n == nil:
 		return nil
 	case s.endsUnknown() && n.Truncated:
-		return append(say(s.unknown(e)), s.rest(e, w)...)
+		return append(say(unknownEnds), s.rest(e, w)...)
 	case s.endsUnknown():
-		return say(s.unknown(e))
+		return say(unknownEnds)
 	case n.Truncated:
 		return s.rest(e, w)
 	case len(s.links) > 0:
@@ -131,16 +131,8 @@ func (s *Entity) rest(e *Env, w int) []string {
 	return []string{part.Line(e.Theme, w, part.S("  "), part.R(theme.Muted, text))}
 }
 
-// unknown says why the types at other ends are not known.
-func (s *Entity) unknown(e *Env) string {
-	switch p := &e.Data.Schema; {
-	case p.Busy():
-		return "reading the schema, which says of which types the other ends are" + e.Theme.Glyph.More
-	case p.Problem() != nil:
-		return "?: the schema, which says the types, could not be read: " + part.Clean(part.Head(p.Problem().Error(), 200), e.Theme.Glyph)
-	}
-	return "?: the schema does not say of which type the other end is"
-}
+// unknownEnds says why there is no type at an end.
+const unknownEnds = "?: the schema does not say of which type the other end is"
 
 func (s *Entity) endsUnknown() bool {
 	for _, l := range s.links {
@@ -155,7 +147,7 @@ func (s *Entity) endsUnknown() bool {
 func (s *Entity) facts(e *Env) string {
 	var out []string
 	if n, ok := s.around.Get(); ok && n != nil && !isEdge(s.table) {
-		leave, enter := s.counts(e)
+		leave, enter := s.counts()
 		text := part.Count(leave) + " out, " + part.Count(enter) + " in"
 		if n.Truncated {
 			text = "first " + part.Count(len(n.Edges)) + " edges: " + text

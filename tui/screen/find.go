@@ -44,7 +44,7 @@ func (s *Find) Start(e *Env) []Request {
 	if s.hits.wanted() {
 		out = append(out, s.ask(e))
 	}
-	if e.Data.Snapshot.wanted() { // says how many tables there are
+	if hits, ok := s.hits.Get(); ok && len(hits) == 0 && e.Data.Snapshot.wanted() { // says how many tables were searched
 		out = append(out, e.Data.AskSnapshot(e))
 	}
 	return append(out, s.need(e)...)

@@ -65,7 +65,7 @@ var graphCases = []struct {
 	{"entity/truncated", func(t testing.TB) *walk { return newWalk(t, many(1000), NewEntity("node:Port", "port-00001")).load() }},
 	{"entity/no-schema", func(t testing.TB) *walk {
 		w := fake.Harbor()
-		w.Script = map[string]fake.Step{"Schema": {Err: errSlow}}
+		w.Contract = &engine.Schema{}
 		return newWalk(t, w, NewEntity("node:Port", "port-00001")).load().do(action.Down)
 	}},
 	{"entity/wide", func(t testing.TB) *walk {

@@ -47,6 +47,8 @@ type Workspace interface {
 	DiffVersions(ctx context.Context, table, branch string, a, b uint64, o engine.DiffOptions) (*engine.VersionDiff, error)
 	// ResolveAt reads a branch, a manifest version of branch, or a commit.
 	ResolveAt(ctx context.Context, text, branch string) (engine.At, error)
+	// ResolveAll is ResolveAt for several texts at once.
+	ResolveAll(ctx context.Context, branch string, texts ...string) ([]engine.At, error)
 	// Object is the beginning of any object of the store.
 	Object(ctx context.Context, key string, n int) (*engine.Object, error)
 	// WriteRows streams the rows of a table that meet a condition, as `export`

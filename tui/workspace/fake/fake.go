@@ -6,6 +6,7 @@ package fake
 import (
 	"context"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -244,6 +245,9 @@ func (w *Workspace) Entity(ctx context.Context, table, id string, _ engine.At) (
 		for _, r := range p.Rows {
 			if r.ID == id {
 				p.Rows = []engine.Row{r}
+				if name, edge := strings.CutPrefix(table, "edge:"); edge {
+					p.Ends = w.ends()[name]
+				}
 				return answer(ctx, w, "Entity", &p)
 			}
 		}
@@ -258,9 +262,25 @@ func (w *Workspace) Entity(ctx context.Context, table, id string, _ engine.At) (
 func (w *Workspace) Neighbors(ctx context.Context, typ, id string, _ engine.At, _ engine.NeighborsOptions) (*engine.Neighbors, error) {
 	n := &engine.Neighbors{Edges: []engine.NeighborEdge{}, Nodes: []engine.Hit{}}
 	if w.Around != nil {
-		n = w.Around(typ, id)
+		around := *w.Around(typ, id)
+		around.Ends = w.ends()
+		n = &around
 	}
 	return answer(ctx, w, "Neighbors", n)
+}
+
+// ends are those of the edge types of Contract.
+func (w *Workspace) ends() map[string]engine.Ends {
+	out := map[string]engine.Ends{}
+	if w.Contract == nil {
+		return out
+	}
+	for _, t := range w.Contract.Types {
+		if t.Kind == "edge" {
+			out[t.Name] = engine.Ends{From: t.From, To: t.To}
+		}
+	}
+	return out
 }
 
 // Find implements workspace.Workspace.
@@ -290,13 +310,25 @@ func (w *Workspace) DiffVersions(ctx context.Context, table, _ string, _, _ uint
 
 // ResolveAt implements workspace.Workspace: text is a branch, or a commit.
 func (w *Workspace) ResolveAt(ctx context.Context, text, branch string) (engine.At, error) {
-	at := engine.At{Branch: branch, Commit: text}
+	return answer(ctx, w, "ResolveAt", w.resolved(text, branch))
+}
+
+// ResolveAll implements workspace.Workspace.
+func (w *Workspace) ResolveAll(ctx context.Context, branch string, texts ...string) ([]engine.At, error) {
+	out := make([]engine.At, len(texts))
+	for i, text := range texts {
+		out[i] = w.resolved(text, branch)
+	}
+	return answer(ctx, w, "ResolveAll", out)
+}
+
+func (w *Workspace) resolved(text, branch string) engine.At {
 	for _, b := range w.BranchList {
 		if b.Name == text {
-			at = engine.At{Branch: text}
+			return engine.At{Branch: text}
 		}
 	}
-	return answer(ctx, w, "ResolveAt", at)
+	return engine.At{Branch: branch, Commit: text}
 }
 
 // Object implements workspace.Workspace.

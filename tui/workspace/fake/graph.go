@@ -141,6 +141,7 @@ func object(s string) json.RawMessage { return json.RawMessage(s) }
 func harborDiff() *engine.Diff {
 	return &engine.Diff{
 		A: engine.At{Version: 120}, B: engine.At{Version: 137},
+		Types: map[string]map[string]string{"edge:CallsAt": {"arrived": "DateTime"}},
 		Counts: []engine.DiffCount{
 			{Table: "edge:CallsAt", Inserted: 1, Deleted: 1, From: 88, To: 89},
 			{Table: "node:Carrier", Physical: true, From: 5, To: 6},
@@ -171,6 +172,6 @@ func harborVersions() *engine.VersionDiff {
 	d := harborDiff()
 	return &engine.VersionDiff{
 		Table: "node:Port", Branch: "main", A: 41, B: 42, Before: &before, After: after,
-		Kept: 58, Touched: 2, Added: 1, Count: d.Counts[2], Changes: d.Changes[2:],
+		Kept: 58, Touched: 2, Added: 1, Count: d.Counts[2], Changes: d.Changes[2:], Types: map[string]string{},
 	}
 }
