@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"pgregory.net/rapid"
+
+	"github.com/omnideck/omnideck/internal/pace"
 )
 
 // samples are positionals with which each verb does its work on the embedded
@@ -58,7 +60,7 @@ func line(v *verb, flags ...string) []string {
 
 // TestNoDeadFlags: a flag that stands on a verb is looked at when it is given.
 func TestNoDeadFlags(t *testing.T) {
-	for _, v := range verbs() {
+	for _, v := range pace.Every(t, 10, verbs()) {
 		if _, ok := samples[v.name]; !ok {
 			t.Errorf("%s has no sample line here", v.name)
 			continue

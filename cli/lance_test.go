@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/internal/pace"
 )
 
 // fixture is one dataset or data file that pylance wrote.
@@ -56,7 +57,7 @@ func TestLanceVerbsOnEveryFixture(t *testing.T) {
 	if len(cases) < 100 {
 		t.Fatalf("only %d cases", len(cases))
 	}
-	for _, f := range cases {
+	for _, f := range pace.Every(t, 25, cases) {
 		paths := map[string]int{filepath.Join(dir, f.Dataset): f.Rows}
 		for _, file := range f.Files {
 			paths[filepath.Join(dir, file.Path)] = -1

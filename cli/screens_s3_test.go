@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/omnideck/omnideck/cost"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/s3lab/lab"
 )
 
@@ -22,7 +23,7 @@ func TestScreensSayWhatTheProxyCounts(t *testing.T) {
 	l := lab.Test(t, lab.Options{Meter: true})
 	for _, graph := range []string{"midlife", "wide", "deep"} {
 		upload(t, l, graph)
-		for _, place := range everyPlace(t, l.URI(graph)) {
+		for _, place := range pace.Every(t, 4, everyPlace(t, l.URI(graph))) {
 			t.Run(graph+"/"+place, func(t *testing.T) {
 				if err := l.Reset(); err != nil {
 					t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/internal/pace"
 )
 
 // stuckPlaces are one screen of each kind of the graph of harbors.
@@ -110,13 +111,13 @@ func TestKilledWritersOnScreen(t *testing.T) {
 	if err != nil || len(states) == 0 {
 		t.Fatalf("no states: %v", err)
 	}
-	for _, state := range states {
+	for _, state := range pace.Every(t, 9, states) {
 		what := strings.TrimSuffix(strings.TrimPrefix(state, filepath.Join(shared, "graphs", "stuck")+"/"), ".tar.gz")
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			dir := stuck(t, base, state)
 			before := fingerprint(t, dir)
-			for _, place := range stuckPlaces {
+			for _, place := range pace.Every(t, 4, stuckPlaces) {
 				r := snapOf(t, what, dir, place)
 				if r.code != exitOK || strings.Contains(r.stdout, "✗ failed") {
 					t.Errorf("%s, %s cannot be read:\n%s", what, place, r.stdout)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 )
 
 // truth is the difference of two exports: by table, then id, then op.
@@ -133,6 +134,7 @@ func TestDiffIsTheDifferenceOfExports(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range []string{"midlife", "diverged"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := openFiles(t, graphFiles(t, name))
 			all, err := g.LogAll(ctx, 0)
 			if err != nil {
@@ -142,7 +144,7 @@ func TestDiffIsTheDifferenceOfExports(t *testing.T) {
 			for _, e := range all {
 				byID[e.ID] = e
 			}
-			for _, e := range all {
+			for _, e := range pace.Every(t, 6, all) {
 				if e.Parent == nil {
 					continue
 				}

@@ -16,6 +16,7 @@ import (
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/golden"
+	"github.com/omnideck/omnideck/internal/pace"
 )
 
 // lookUps are answers that may come from indexes.
@@ -76,12 +77,16 @@ func indexed(calls []blob.Call) int {
 func TestLookUpsAgreeWithScans(t *testing.T) {
 	files := graphFiles(t, "maintained")
 	g := openFiles(t, files)
-	lines := parseAll(t, exportLines(t, g, engine.At{}))
+	lines := pace.Every(t, 60, parseAll(t, exportLines(t, g, engine.At{})))
 	want := lookUps(t, g, lines)
 	defer engine.LookUpEverything()()
 	sameAnswers(t, "looked up", lookUps(t, openFiles(t, files), lines), want)
 	rnd := rand.New(rand.NewPCG(7, 8))
-	for range 12 {
+	rounds := 12
+	if pace.Race {
+		rounds = 2
+	}
+	for range rounds {
 		bad := with(files, nil)
 		for key, data := range files {
 			if base := path.Base(key); base != "page_lookup.lance" && base != "page_data.lance" {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 	tablepb "github.com/omnideck/omnideck/lance/pb/table"
 )
 
@@ -75,7 +76,7 @@ func TestSortedRowsAreTheSortedExport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range snap.Datasets {
+		for _, d := range pace.Every(t, 2, snap.Datasets) {
 			all, err := g.Rows(ctx, d.Table(), engine.At{}, engine.RowsOptions{Limit: 1 << 20})
 			if err != nil || uint64(len(all.Rows)) != d.EntityCount || len(all.Rows) == 0 {
 				t.Fatalf("%s: %d rows, %v", d.Table(), len(all.Rows), err)
@@ -119,7 +120,7 @@ func TestSortedRowsAreTheSortedExport(t *testing.T) {
 			}
 		}
 	}
-	if sorted < 100 || refused < 10 {
+	if (sorted < 100 || refused < 10) && !pace.Race {
 		t.Errorf("%d sorted, %d refused", sorted, refused)
 	}
 }

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 )
 
 // Every branch of every shared graph reads as the Rust engine read it.
 func TestGraphsReadAsRecorded(t *testing.T) {
 	ctx := context.Background()
-	for _, name := range sharedGraphs {
+	for _, name := range pace.Every(t, 3, sharedGraphs) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			want := record(t, name)
 			onEveryStore(t, graphFiles(t, name), func(t *testing.T, g *engine.Graph) {
 				names, err := g.BranchNames(ctx)

@@ -15,6 +15,7 @@ import (
 	"github.com/omnideck/omnideck/blob/opener"
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/s3lab/lab"
 )
 
@@ -38,7 +39,7 @@ func onS3(t *testing.T, l *lab.Lab, name string) string {
 func TestGraphsOnS3ReadAsRecorded(t *testing.T) {
 	ctx := context.Background()
 	l := lab.Test(t, lab.Options{})
-	for _, name := range []string{"midlife", "maintained", "diverged", "deep"} {
+	for _, name := range pace.Every(t, 2, []string{"midlife", "maintained", "diverged", "deep"}) {
 		t.Run(name, func(t *testing.T) {
 			want := record(t, name)
 			g := openAt(t, onS3(t, l, name), engine.Options{})
@@ -81,7 +82,7 @@ func TestS3CountsAreTheProxys(t *testing.T) {
 	ctx := context.Background()
 	l := lab.Test(t, lab.Options{Meter: true})
 	uri := onS3(t, l, "midlife")
-	for _, name := range slices.Sorted(maps.Keys(methods(nil))) {
+	for _, name := range pace.Every(t, 8, slices.Sorted(maps.Keys(methods(nil)))) {
 		g := openAt(t, uri, engine.Options{})
 		if err := l.Reset(); err != nil {
 			t.Fatal(err)
@@ -110,18 +111,18 @@ func TestS3CountsAreTheProxys(t *testing.T) {
 // busy machine adds to wall time, never takes from it: the least of several
 // runs counts, and there are more of them until the two agree.
 func TestHopsAreTheSlopeOfTime(t *testing.T) {
-	if testing.Short() {
-		t.Skip("SKIPPED with -short: it waits for a slow store")
+	if testing.Short() || pace.Race {
+		t.Skip("SKIPPED with -short and under the race detector: it waits for a slow store")
 	}
-	rtts := []time.Duration{20 * time.Millisecond, 40 * time.Millisecond}
+	rtts := []time.Duration{10 * time.Millisecond, 50 * time.Millisecond}
 	for _, name := range []string{"midlife", "maintained"} {
 		wall := []time.Duration{time.Hour, time.Hour}
-		const passes = 6
+		const passes = 15
 		for pass := 1; ; pass++ {
 			hops := 0
 			for i, rtt := range rtts {
 				uri := onS3(t, lab.Test(t, lab.Options{Meter: true, RTT: rtt}), name)
-				for range 5 {
+				for range 2 {
 					var took time.Duration
 					took, hops = timedSnapshot(t, uri)
 					wall[i] = min(wall[i], took)

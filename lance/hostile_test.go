@@ -13,6 +13,7 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/format"
 	filepb "github.com/omnideck/omnideck/lance/pb/file"
@@ -80,8 +81,8 @@ func TestFlippedManifests(t *testing.T) {
 	good := content[key]
 	store := inMemory(t, "flip", content)
 	step := 1
-	if testing.Short() {
-		step = 13
+	if testing.Short() || pace.Race {
+		step = 29
 	}
 	for i := 0; i < len(good); i += step {
 		bad := slices.Clone(good)

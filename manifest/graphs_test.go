@@ -16,6 +16,7 @@ import (
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 )
@@ -408,7 +409,7 @@ func TestByteFlips(t *testing.T) {
 	whole := open(t, store(t, files), manifest.Options{})
 	key := dataFiles(whole)[len(whole.Snapshot.Fragments())-1]
 	step := 31
-	if testing.Short() {
+	if testing.Short() || pace.Race {
 		step = 211
 	}
 	base := store(t, files)

@@ -24,23 +24,27 @@ import (
 func TestEverySize(t *testing.T) {
 	step := 1
 	if pace.Race {
-		step = 13
+		step = 40
+		t.Logf("each width of %d: the rest runs without the race detector", step)
 	}
 	for _, place := range places {
-		for _, ws := range []*fake.Workspace{fake.Harbor(), wideNames()} {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t, ws, Options{URI: ws.Address, Screen: place.start}, 80, 24)
-				b.drain()
-				b.keys(place.keys...)
-				for w := 20; w <= 220; w += step {
-					for k := range 3 {
-						h := 5 + (w*7+k*23)%66
-						checkSize(t, b, place.name, w, h)
+		t.Run(place.name, func(t *testing.T) {
+			t.Parallel()
+			for _, ws := range []*fake.Workspace{fake.Harbor(), wideNames()} {
+				synctest.Test(t, func(t *testing.T) {
+					b := newBench(t, ws, Options{URI: ws.Address, Screen: place.start}, 80, 24)
+					b.drain()
+					b.keys(place.keys...)
+					for w := 20; w <= 220; w += step {
+						for k := range 3 {
+							h := 5 + (w*7+k*23)%66
+							checkSize(t, b, place.name, w, h)
+						}
 					}
-				}
-				b.stop()
-			})
-		}
+					b.stop()
+				})
+			}
+		})
 	}
 }
 
@@ -78,7 +82,7 @@ func TestGlyphs(t *testing.T) {
 				allowed[r] = true
 			}
 		}
-		for _, place := range places {
+		for _, place := range pace.Every(t, 3, places) {
 			for _, state := range states {
 				if state.name == "wide-names" {
 					continue

@@ -277,7 +277,7 @@ func (k *monkey) look() {
 func TestMonkey(t *testing.T) {
 	seeds, steps := uint64(4), 2500
 	if pace.Race { // what must be met is met in the long run without the detector
-		seeds, steps = 2, 1000
+		seeds, steps = 2, 500
 	}
 	if n, err := strconv.Atoi(os.Getenv("OMNIDECK_MONKEYS")); err == nil && n > 0 {
 		seeds, steps = uint64(n), 10_000

@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
 )
 
@@ -159,9 +160,9 @@ func TestKeysWhileOpening(t *testing.T) {
 }
 
 func TestOverlaysAtEverySize(t *testing.T) {
-	for _, open := range [][]string{
+	for _, open := range pace.Every(t, 4, [][]string{
 		{"/"}, {":"}, {":", "x", "enter"}, {"p"}, {"p", "v", "e"}, {"?"}, {"?", "c"}, {"U"}, {"i"}, {"o"}, {"y"}, {"e"}, {"z"}, {"w"}, {"="},
-	} {
+	}) {
 		synctest.Test(t, func(t *testing.T) {
 			ws := wideNames()
 			ws.IsRemote = true

@@ -20,6 +20,7 @@ import (
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/s3lab/lab"
 	"github.com/omnideck/omnideck/tui/workspace"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
@@ -264,7 +265,7 @@ func TestSnapAtEverySize(t *testing.T) {
 	heights := []int{5, 9, 14, 15, 20, 29, 30, 45, 59, 60, 70}
 	ws := fake.Harbor()
 	ws.Script = nil // no question takes time
-	for _, p := range snapPlaces {
+	for _, p := range pace.Every(t, 5, snapPlaces) {
 		for i, w := range widths {
 			for j, h := range heights {
 				if (i+j)%3 != 0 { // every width and every height, not with each other

@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
 )
 
@@ -199,7 +200,7 @@ func check(t *testing.T, lines []string, w, h int) {
 }
 
 func TestViews(t *testing.T) {
-	for _, place := range places {
+	for _, place := range pace.Every(t, 9, places) {
 		for _, size := range sizes {
 			for _, state := range states {
 				if !drawnIn(place.states, state.name) {
