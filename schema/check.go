@@ -121,9 +121,12 @@ func (c *checker) typ(t *Type) {
 	}
 }
 
+// typedAnnotations have members of their own in the IR.
+var typedAnnotations = []string{"rename_from", "embed", "key", "unique", "index"}
+
 func (c *checker) annotations(what string, as []Annotation) {
 	for _, a := range as {
-		if slices.Contains([]string{"rename_from", "embed", "key", "unique", "index"}, a.Name) {
+		if slices.Contains(typedAnnotations, a.Name) {
 			c.say("annotation @%s stands among the free annotations of %s", a.Name, what)
 		}
 	}
@@ -206,6 +209,13 @@ func (c *checker) typeRef(what string, ref TypeRef, kind Kind) bool {
 // implements demands sound references and that each property of each interface
 // is fulfilled.
 func (c *checker) implements(t *Type) {
+	type contract struct{ owner, property uint64 }
+	fulfilled := map[contract]bool{}
+	for _, p := range t.Properties {
+		for _, r := range p.Satisfies {
+			fulfilled[contract{r.OwnerID, r.ID}] = true
+		}
+	}
 	for i, ref := range t.Implements {
 		if i > 0 {
 			if prev := t.Implements[i-1]; cmp.Or(cmp.Compare(prev.ID, ref.ID), strings.Compare(prev.Name, ref.Name)) >= 0 {
@@ -216,9 +226,7 @@ func (c *checker) implements(t *Type) {
 			continue
 		}
 		for _, want := range c.types[ref.ID].Properties {
-			if !slices.ContainsFunc(t.Properties, func(p Property) bool {
-				return slices.ContainsFunc(p.Satisfies, func(r PropRef) bool { return r.OwnerID == ref.ID && r.ID == want.ID })
-			}) {
+			if !fulfilled[contract{ref.ID, want.ID}] {
 				c.say("node %s implements %s but no property of it satisfies %s.%s", t.Name, ref.Name, ref.Name, want.Name)
 			}
 		}

@@ -1,5 +1,36 @@
-// Package schema knows the accepted schema contract of a graph and the types
-// in it. It does no I/O: callers fetch the objects and hand over their bytes.
+// Package schema knows the schema of a graph: the language .pg, the accepted
+// contract at the graph's root, and the types in it. It does no I/O: callers
+// fetch the objects and hand over their bytes.
+//
+// # The language
+//
+// Text and tokens are those of internal/lex. {x} stands any number of times,
+// [x] may be missing, of alternatives the first that matches counts.
+//
+//	File       = {Interface | Node | Edge}
+//	Interface  = "interface" Type "{" {Property} "}"
+//	Node       = "node" Type {Annotation} ["implements" Type {"," Type}] "{" {Property | Rule} "}"
+//	Edge       = "edge" Type ":" Type "->" Type [Card] {Annotation} ["{" {Property | Rule} "}"]
+//	Card       = "@card" "(" int ".." [int] ")"
+//	Property   = ident ":" ("[" Base "]" | "enum" "(" value {"," value} ")" | "Vector" "(" int ")" | Base) ["?"] {Annotation}
+//	Base       = "String" | "Blob" | "Bool" | "I32" | "I64" | "U32" | "U64" | "F32" | "F64" | "DateTime" | "Date"
+//	Rule       = "@" Name "(" Arg {"," Arg} ")"      Name = "key" | "unique" | "index" | "range" | "check"
+//	Arg        = Bounds | Literal | ident            Bounds = num ".." [num] | ".." num      num = ["-"] (float | int)
+//	Annotation = "@" ident ["(" (Literal | ident) {"," ident "=" Literal} ")"]     not when it starts a Rule
+//	Literal    = string | float | int | "true" | "false"
+//
+// A @card that is not of its form is an annotation of that name and bounds
+// nothing; ..n is a lower bound (defect D1); both as in the Rust engine, since
+// the fingerprint depends on it.
+//
+// Compile refuses the first thing that is wrong in this order: the grammar of
+// the whole text; values in it, from its beginning (escapes, numbers, enum
+// values, reserved names, arguments of rules); interfaces and their
+// properties; names of columns that every table has (defect D12, refused here
+// and not by the storage); annotations; rules; duplicate names and ends of
+// edges; properties that do not resolve or stand twice; edges that differ in
+// letter case alone. A SourceError says where. maxProperties bounds what
+// interfaces may inject.
 //
 // # The three objects at the graph's root
 //
@@ -28,5 +59,6 @@
 // with Contract.Unconfirmed. Otherwise there are no types: Contract.IR is nil
 // and Problems say why. Missing is never taken for empty.
 //
-// Whether _schema.pg compiles to the accepted shape is not judged here.
+// The text must compile to the accepted shape. A text of an accepted graph may
+// have a @unique in a body over a Blob, which was let pass before 0.10.
 package schema

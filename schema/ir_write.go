@@ -136,23 +136,26 @@ func (c Constraint) json() ojson.Value {
 
 // Shape is the IR without identities, as a value whose compact text is hashed.
 func (ir *IR) Shape() ojson.Value {
-	name := func(t Type) ojson.Member { return m("name", ojson.Str(t.Name)) }
-	props := func(t Type) ojson.Member { return m("properties", list(t.Properties, Property.shape)) }
 	return ojson.Obj(
-		m("interfaces", list(ir.Interfaces, func(t Type) ojson.Value { return ojson.Obj(name(t), props(t)) })),
-		m("nodes", list(ir.Nodes, func(t Type) ojson.Value {
-			var implements []string
-			for _, r := range t.Implements {
-				implements = append(implements, r.Name)
-			}
-			slices.Sort(implements)
-			return ojson.Obj(name(t), m("annotations", list(t.Annotations, Annotation.json)), m("implements", ojson.Strs(slices.Compact(implements))),
-				props(t), m("constraints", list(t.Constraints, Constraint.shape)))
-		})),
-		m("edges", list(ir.Edges, func(t Type) ojson.Value {
-			return ojson.Obj(name(t), m("from_type", ojson.Str(t.From.Name)), m("to_type", ojson.Str(t.To.Name)), m("cardinality", t.Card.json()),
-				m("annotations", list(t.Annotations, Annotation.json)), props(t), m("constraints", list(t.Constraints, Constraint.shape)))
-		})))
+		m("interfaces", list(ir.Interfaces, Type.shape)), m("nodes", list(ir.Nodes, Type.shape)), m("edges", list(ir.Edges, Type.shape)))
+}
+
+func (t Type) shape() ojson.Value {
+	name, props := m("name", ojson.Str(t.Name)), m("properties", list(t.Properties, Property.shape))
+	annotations, constraints := m("annotations", list(t.Annotations, Annotation.json)), m("constraints", list(t.Constraints, Constraint.shape))
+	switch t.Kind {
+	case KindNode:
+		var implements []string
+		for _, r := range t.Implements {
+			implements = append(implements, r.Name)
+		}
+		slices.Sort(implements)
+		return ojson.Obj(name, annotations, m("implements", ojson.Strs(slices.Compact(implements))), props, constraints)
+	case KindEdge:
+		return ojson.Obj(name, m("from_type", ojson.Str(t.From.Name)), m("to_type", ojson.Str(t.To.Name)), m("cardinality", t.Card.json()),
+			annotations, props, constraints)
+	}
+	return ojson.Obj(name, props)
 }
 
 // ShapeHash is schema_shape_hash.

@@ -40,7 +40,7 @@ func read(files map[string]File, keyOf func(string) string) *candidate {
 		for _, text := range ir.Check() {
 			add(c.irKey, RuleSound, text)
 		}
-		if text := undeclared(string(c.source), ir); c.hasSource && text != "" {
+		if text := c.disagreement(); text != "" {
 			add(keyOf(SourceKey), RuleSource, text)
 		}
 	}
@@ -53,6 +53,14 @@ func read(files map[string]File, keyOf func(string) string) *candidate {
 		c.compare(add)
 	}
 	return c
+}
+
+// disagreement of the text with the IR, "" when there is none or no text.
+func (c *candidate) disagreement() string {
+	if !c.hasSource {
+		return ""
+	}
+	return disagreement(c.source, c.ir, c.shape)
 }
 
 // compare checks marker and IR against each other.

@@ -83,7 +83,7 @@ const (
 	RuleUnreadable Rule = "unreadable" // the store did not give it
 	RuleSyntax     Rule = "syntax"     // it is no JSON, or of another form
 	RuleSound      Rule = "sound"      // the IR contradicts itself
-	RuleSource     Rule = "source"     // the text does not declare what the IR has
+	RuleSource     Rule = "source"     // the text does not compile to the shape that the IR has
 	RuleVersion    Rule = "version"    // a format or identity version that is not known
 	RuleHash       Rule = "hash"       // recorded and recomputed hash differ
 	RuleIdentity   Rule = "identity"   // IR and published tables differ

@@ -4,90 +4,69 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 )
 
-// undeclared compares the schema's text with the accepted IR as far as this is
-// possible without compiling it: every interface, node and edge of the IR must
-// stand in the text behind its keyword, every property before a colon. A text
-// that is empty, cut, or another graph's is found; one of which a type or an
-// annotation was changed is not. "" when nothing is missing.
-func undeclared(source string, ir *IR) string {
-	declared := map[string]bool{}
-	last := ""
-	for _, w := range words(source) {
-		declared[w], declared[last+" "+w] = true, true // the keyword may touch the name
-		last = w
+// disagreement compares the schema's text with the accepted IR, whose shape has
+// the hash given. "" when the text compiles to that shape; else a sentence that
+// says why not, or which types and properties differ.
+func disagreement(source []byte, ir *IR, shapeHash string) string {
+	shape, err := compile(source, true)
+	if err != nil {
+		return fmt.Sprintf("the text of %d bytes does not compile: %v", len(source), err)
 	}
-	var missing []string
-	for _, types := range [][]Type{ir.Interfaces, ir.Nodes, ir.Edges} {
-		for _, t := range types {
-			if !declared[t.Kind.String()+" "+t.Name] && !declared[t.Kind.String()+t.Name] {
-				missing = append(missing, t.Kind.String()+" "+t.Name)
-				continue
-			}
-			for _, p := range t.Properties {
-				if !declared[p.Name+" :"] {
-					missing = append(missing, t.Name+"."+p.Name)
-				}
-			}
-		}
-	}
-	if len(missing) == 0 {
+	if shape.Hash() == shapeHash {
 		return ""
 	}
-	slices.Sort(missing)
+	return fmt.Sprintf("the text of %d bytes compiles to another shape than the accepted schema has: %s", len(source), firstThree(differences(shape.Types, ir)))
+}
+
+// firstThree lists a few of the items and counts the rest.
+func firstThree(items []string) string {
 	more := ""
-	if n := len(missing); n > 3 {
-		missing, more = missing[:3], fmt.Sprintf(" and %d more", n-3)
+	if n := len(items); n > 3 {
+		items, more = items[:3], fmt.Sprintf(" and %d more", n-3)
 	}
-	return fmt.Sprintf("the text of %d bytes does not declare what the accepted schema has: %s%s", len(source), strings.Join(missing, ", "), more)
+	return strings.Join(items, ", ") + more
 }
 
-// words are the names and the colons of a text, without its comments and
-// strings.
-func words(source string) []string {
-	code := strings.ReplaceAll(bare(source), ":", " : ")
-	return strings.FieldsFunc(code, func(r rune) bool {
-		return r != ':' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
+// differences names the types and properties that only one of text and IR has,
+// or that both have in different forms.
+func differences(text, ir *IR) (out []string) {
+	mine, theirs := text.kinds(), ir.kinds()
+	for k := range mine {
+		out = append(out, compareLists(mine[k], theirs[k], func(t Type) string { return t.Kind.String() + " " + t.Name }, func(a, b Type) []string {
+			if slices.Equal(a.shape().Append(nil), b.shape().Append(nil)) {
+				return nil
+			}
+			props := compareLists(a.Properties, b.Properties, func(p Property) string { return a.Name + "." + p.Name }, func(p, q Property) []string {
+				if slices.Equal(p.shape().Append(nil), q.shape().Append(nil)) {
+					return nil
+				}
+				return []string{a.Name + "." + p.Name + " differs"}
+			})
+			if props == nil {
+				return []string{a.Kind.String() + " " + a.Name + " differs beyond its properties"}
+			}
+			return props
+		})...)
+	}
+	return out
 }
 
-// bare leaves out comments and strings.
-func bare(source string) string {
-	var out strings.Builder
-	for source != "" {
-		i := strings.IndexAny(source, `"/`)
-		if i < 0 {
-			break
-		}
-		out.WriteString(source[:i])
-		out.WriteByte(' ')
-		rest := source[i+1:]
+// compareLists compares two lists sorted by name.
+func compareLists[T any](text, ir []T, name func(T) string, differ func(a, b T) []string) (out []string) {
+	for len(text) > 0 || len(ir) > 0 {
 		switch {
-		case source[i] == '"':
-			source = rest[stringEnd(rest):]
-		case strings.HasPrefix(rest, "/"):
-			_, source, _ = strings.Cut(rest, "\n")
-		case strings.HasPrefix(rest, "*"):
-			_, source, _ = strings.Cut(rest[1:], "*/")
+		case len(ir) == 0 || len(text) > 0 && name(text[0]) < name(ir[0]):
+			out = append(out, name(text[0])+" is only in the text")
+			text = text[1:]
+		case len(text) == 0 || name(text[0]) > name(ir[0]):
+			out = append(out, name(ir[0])+" is missing from the text")
+			ir = ir[1:]
 		default:
-			source = rest
+			out = append(out, differ(text[0], ir[0])...)
+			text, ir = text[1:], ir[1:]
 		}
 	}
-	out.WriteString(source)
-	return out.String()
-}
-
-// stringEnd is where the text behind an opening quote goes on after its string.
-func stringEnd(s string) int {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(s)
+	return out
 }
