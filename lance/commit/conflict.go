@@ -97,7 +97,7 @@ func KindOf(tx *tablepb.Transaction) Kind {
 // The row of Clone stands apart: a clone begins a branch, on which nothing can
 // have landed.
 //
-//	  App Del Upd Ovr CIdx Rewr Mrg Proj Rest Resv Cfg DRep UBas Clone
+//	App Del Upd Ovr CIdx Rewr Mrg Proj Rest Resv Cfg DRep UBas Clone
 var matrix = [Other]string{
 	Append:           "...I....I.....",
 	Delete:           ".aaI.bR.I..b..",
