@@ -169,4 +169,3 @@ func newest(t testing.TB, s blob.Store) *format.Manifest {
 	}
 	return m
 }
-
