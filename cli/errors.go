@@ -98,6 +98,9 @@ func (e *Env) report(ctx context.Context, err error) {
 	th := e.theme(e.Stderr, false)
 	text = strings.ReplaceAll(text+out.Clean(hint(err)), "\n", "\n       ") // below the first one
 	fmt.Fprintf(e.Stderr, "%s %s\n", th.Paint(theme.Bad, "error:"), text)
+	if more := engine.Details(err); more != "" && exitCode(ctx, err) != exitInterrupted {
+		fmt.Fprintln(e.Stderr, th.Paint(theme.Muted, "       details: "+out.Clean(more)))
+	}
 }
 
 // sentences is the text of an error, safe to print: errors that were joined
@@ -131,19 +134,14 @@ func sentences(err error) string {
 
 // hint is the next safe step where the error itself does not name one.
 func hint(err error) string {
-	var (
-		notGraph *engine.NotAGraphError
-		op       *blob.OpError
-	)
+	var notGraph *engine.NotAGraphError
 	switch {
 	case partial(err):
 		return "; `omnideck verify` tells all"
 	case errors.As(err, &notGraph):
 		return hintNotAGraph(notGraph)
-	case errors.Is(err, blob.ErrPermission) && errors.As(err, &op):
-		return "; check the rights and the credentials of this store (`omnideck info` says which were used)"
-	case errors.Is(err, blob.ErrUnavailable):
-		return "; check the address and the network, then run the same command again: looking changes nothing"
+	case engine.NextStep(err) != "":
+		return "; " + engine.NextStep(err)
 	}
 	return ""
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/omnideck/omnideck/blob"
 )
 
 // TestJoinedErrorsAreLines: errors that came together stand on a line each,
@@ -33,6 +35,24 @@ func TestJoinedErrorsAreLines(t *testing.T) {
 		if got := b.String(); got != c.want {
 			t.Errorf("printed %q, expected %q", got, c.want)
 		}
+	}
+}
+
+// TestRefusalsLeadWithWhatMatters: the first line of a store's refusal is what
+// was done, on what, what the store said and the next step; what the library
+// said stands below, and no signature of an address in it.
+func TestRefusalsLeadWithWhatMatters(t *testing.T) {
+	refused := &blob.StoreError{
+		Class: blob.ErrPermission, Status: 403, Code: "AccessDenied", Message: "Access Denied.", Step: "check what these credentials may do there",
+		Facts: []blob.Fact{{Name: "endpoint", Value: "AWS"}}, Err: errors.New("operation error S3: GetObject,\nGet \"https://s/k?sig=hush\": 403"),
+	}
+	var b bytes.Buffer
+	e := Env{Stderr: &b}
+	e.report(t.Context(), fmt.Errorf("reading the schema: %w", &blob.OpError{Op: blob.OpGet, URL: "s3://b/g", Key: "_schema.pg", Err: refused}))
+	want := "error: reading the schema: get s3://b/g/_schema.pg: permission denied (HTTP 403 AccessDenied): Access Denied.; check what these credentials may do there\n" +
+		"       details: endpoint AWS; operation error S3: GetObject, Get \"https://s/k?…\": 403\n"
+	if b.String() != want {
+		t.Errorf("printed %s, want %s", b.String(), want)
 	}
 }
 

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/omnideck/omnideck/blob"
 )
 
 // The errors of this package are sentences, and structs where a screen shows
@@ -163,3 +166,29 @@ func (e *RowsLostError) Error() string {
 }
 
 func (e *RowsLostError) Unwrap() error { return e.Err }
+
+// NextStep is the next safe step after an error of a store, as a few words that
+// begin with a verb; "" = the error says it itself, or there is none.
+func NextStep(err error) string {
+	var said *blob.StoreError
+	switch {
+	case errors.As(err, &said) && said.Step != "":
+		return said.Step
+	case errors.Is(err, blob.ErrPermission):
+		return "check the rights on this object"
+	case errors.Is(err, blob.ErrUnavailable):
+		return "check the address and the network"
+	}
+	return ""
+}
+
+// Details is what else is known of an error of a store, in one line that may be
+// long: the settings that it was reached by, and the words of the library that
+// asked. "" = nothing.
+func Details(err error) string {
+	var said *blob.StoreError
+	if errors.As(err, &said) {
+		return said.Details()
+	}
+	return ""
+}

@@ -3,6 +3,7 @@ package lance
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/omnideck/omnideck/blob"
 )
@@ -79,10 +80,15 @@ type FragmentError struct {
 
 func (e *FragmentError) Error() string {
 	key := ""
-	if e.Key != "" {
+	var op *blob.OpError // which names the object, and where it is
+	if e.Key != "" && !(errors.As(e.Err, &op) && strings.HasSuffix(op.URL+"/"+op.Key, "/"+e.Key)) {
 		key = e.Key + ": "
 	}
-	return fmt.Sprintf("fragment %d: %s%v (%d rows affected; other fragments can be read on request)", e.Fragment, key, e.Err, e.Rows)
+	text := fmt.Sprintf("fragment %d: %s%v", e.Fragment, key, e.Err)
+	if errors.Is(e.Err, blob.ErrUnavailable) || errors.Is(e.Err, blob.ErrPermission) {
+		return text // nothing is known to be wrong with its rows
+	}
+	return fmt.Sprintf("%s (%d rows affected; other fragments can be read on request)", text, e.Rows)
 }
 
 func (e *FragmentError) Unwrap() error { return e.Err }

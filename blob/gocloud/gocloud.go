@@ -126,6 +126,10 @@ func (s *Store) fail(op blob.Op, key string, err error) error {
 	if err == nil {
 		return nil
 	}
+	var e *blob.StoreError
+	if errors.As(err, &e) {
+		e.Facts = s.d.Facts()
+	}
 	return &blob.OpError{Op: op, Key: key, URL: s.d.URL, Err: err}
 }
 

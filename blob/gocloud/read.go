@@ -43,6 +43,14 @@ func (s *Store) Get(ctx context.Context, key string, r blob.Range) (blob.Object,
 // errCut marks an answer that stopped before its end.
 var errCut = errors.New("the answer was cut short")
 
+// cutHow says in what way an answer ended before its end.
+func cutHow(err error) error {
+	if errors.Is(err, errStalled) {
+		return errStalled
+	}
+	return errCut
+}
+
 func (s *Store) get(ctx context.Context, o *operation, name string, r blob.Range) (blob.Object, error) {
 	length := r.Len
 	if length == 0 {
@@ -64,7 +72,10 @@ func (s *Store) get(ctx context.Context, o *operation, name string, r blob.Range
 			return blob.Object{}, fmt.Errorf("%w: %w", e, err)
 		}
 		o.cut = true
-		return blob.Object{}, fmt.Errorf("%w after %d of %d bytes (%w): %w", errCut, len(obj.Data), to-from, err, blob.ErrUnavailable)
+		return blob.Object{}, &blob.StoreError{
+			Class: blob.ErrUnavailable, Tries: o.attempt, Step: "try again", Err: fmt.Errorf("%w: %w", errCut, err),
+			Message: fmt.Sprintf("%s after %d of %d bytes", cutHow(err), len(obj.Data), to-from),
+		}
 	}
 	if r.Len == 0 {
 		obj.Data = obj.Data[:0]
@@ -191,7 +202,15 @@ func (s *Store) page(ctx context.Context, opts blob.ListOptions, token []byte) (
 	if !opts.Recursive {
 		lo.Delimiter = "/"
 	}
-	objects, next, err := s.d.Bucket.ListPage(ctx, token, opts.PageSize, lo)
+	var objects []*cloud.ListObject
+	var next []byte
+	var err error
+	for attempt := 1; ; attempt++ {
+		objects, next, err = s.d.Bucket.ListPage(ctx, token, opts.PageSize, lo)
+		if err == nil || !o.wasCut() || attempt == cuts || ctx.Err() != nil {
+			break
+		}
+	}
 	o.listed(len(objects))
 	if err != nil {
 		return nil, nil, o.explain(ctx, err)

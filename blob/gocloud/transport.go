@@ -1,6 +1,7 @@
 package gocloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptrace"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"gocloud.dev/gcerrors"
 
@@ -26,10 +28,20 @@ func Pool(t *http.Transport, n int) {
 // Transport counts every request that passes through it. Op names the kind of
 // a request; one that belongs to no operation of a Store (Op gives "") passes
 // uncounted.
+//
+// An answer whose bytes stop coming for Idle is given up: the header's own
+// limit ends with the header.
 type Transport struct {
 	Next http.RoundTripper
 	Op   func(*http.Request) blob.Op
+	Idle time.Duration // 0 = a minute
 }
+
+// idle is how long an answer may pause.
+const idle = time.Minute
+
+// errStalled: an answer began and did not go on.
+var errStalled = errors.New("the answer stopped coming")
 
 type operationKey struct{}
 
@@ -41,9 +53,12 @@ type operation struct {
 	mu       sync.Mutex
 	attempt  int
 	again    bool // the last request failed: the next one is a retry
-	cut      bool // the last answer stopped before its end
+	cut      bool // the last answer stopped before its end, and is asked for again
+	broken   bool // the last answer stopped before its end
 	status   int  // of the last answer, 0 when there was none
 	header   http.Header
+	said     refusal            // what the last answer said, where it is a refusal
+	failure  *blob.StoreError   // why there was no answer to the last request
 	sent     bool               // the last request left
 	unknown  bool               // some request may have taken effect unseen
 	pending  *blob.InFlightCall // a listing whose entries are not counted yet
@@ -63,19 +78,23 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		req.Body = &sending{req.Body, sent}
 	}
 	f := o.start(req, op)
-	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+	ctx, cancel := context.WithCancel(req.Context())
+	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaders: func() { o.mu.Lock(); o.sent = true; o.mu.Unlock() },
 	}))
 	resp, err := t.Next.RoundTrip(req)
-	o.answered(resp, err)
+	o.answered(req, resp, err)
 	f.Sent(sent.Load())
 	if err != nil {
-		f.End(0, 0, fmt.Errorf("%w: %w", blob.ErrUnavailable, err))
+		cancel()
+		f.End(0, 0, noAnswer(req.URL.Host, err))
 		return nil, err
 	}
-	resp.Body = &body{ReadCloser: resp.Body, done: func(n int64, err error) { o.finish(f, op, resp, n, err) }}
+	b := &body{ReadCloser: resp.Body, idle: cmp.Or(t.Idle, idle), cancel: cancel, keeps: resp.StatusCode >= 300}
+	b.done = func(err error) { o.finish(f, op, resp, b, err) }
+	resp.Body = b
 	if req.Method == http.MethodHead || resp.ContentLength == 0 {
-		resp.Body.(*body).end(nil)
+		b.end(nil)
 	}
 	return resp, nil
 }
@@ -89,17 +108,18 @@ func (o *operation) start(req *http.Request, op blob.Op) *blob.InFlightCall {
 	} else {
 		o.attempt = 1
 	}
-	o.again, o.cut, o.sent = false, false, false
+	o.again, o.cut, o.broken, o.sent = false, false, false, false
 	c := o.call
 	c.Op, c.Attempt, c.Written = op, o.attempt, max(req.ContentLength, 0)
 	return blob.Begin(req.Context(), c)
 }
 
-func (o *operation) answered(resp *http.Response, err error) {
+func (o *operation) answered(req *http.Request, resp *http.Response, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.said, o.failure = refusal{}, nil
 	if err != nil {
-		o.status, o.header, o.again = 0, nil, true
+		o.status, o.header, o.again, o.failure = 0, nil, true, noAnswer(req.URL.Host, err)
 		o.unknown = o.unknown || o.sent
 		return
 	}
@@ -109,17 +129,27 @@ func (o *operation) answered(resp *http.Response, err error) {
 }
 
 // finish is called once the body of an answer was read or given up.
-func (o *operation) finish(f *blob.InFlightCall, op blob.Op, resp *http.Response, n int64, err error) {
-	if err == nil {
-		err = statusError(resp.StatusCode, resp.Header)
-	}
+func (o *operation) finish(f *blob.InFlightCall, op blob.Op, resp *http.Response, b *body, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.said, o.broken = readRefusal(resp.StatusCode, resp.Header, b.head), err != nil
+	if e := o.said.explain(op); e != nil && err == nil {
+		err = e
+	}
 	if op == blob.OpList && err == nil {
-		o.pending, o.received = f, n
+		o.pending, o.received = f, b.n
 		return
 	}
-	f.End(n, 0, err)
+	f.End(b.n, 0, err)
+}
+
+// wasCut says that the last answer stopped before its end; the next request
+// then counts as another attempt.
+func (o *operation) wasCut() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.cut = o.broken
+	return o.cut
 }
 
 // listed ends the call of a listing, of which the entries are now known.
@@ -134,26 +164,6 @@ func (o *operation) endPending(entries int) {
 		o.pending.End(o.received, entries, nil)
 		o.pending = nil
 	}
-}
-
-// statusError is what an HTTP status means to the contract, nil for success.
-func statusError(status int, h http.Header) error {
-	var class error
-	switch {
-	case status < 300:
-		return nil
-	case status == http.StatusNotFound:
-		class = blob.ErrNotExist
-	case status == http.StatusPreconditionFailed, h.Get("X-Ms-Error-Code") == "BlobAlreadyExists":
-		class = blob.ErrExists
-	case status == http.StatusRequestedRangeNotSatisfiable:
-		class = blob.ErrRange
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		class = blob.ErrPermission
-	default:
-		class = blob.ErrUnavailable
-	}
-	return fmt.Errorf("%w (HTTP status %d)", class, status)
 }
 
 // errConflict: a create-only write met another one under way; nothing was
@@ -172,35 +182,32 @@ func (o *operation) explained(ctx context.Context, err error) error {
 	if e := ctx.Err(); e != nil && !errors.Is(err, e) {
 		err = fmt.Errorf("%w: %w", e, err)
 	}
-	var code string
-	if ae := interface{ ErrorCode() string }(nil); errors.As(err, &ae) {
-		code = ae.ErrorCode()
-	}
+	e := &blob.StoreError{Class: blob.ErrUnavailable, Message: oneLine(err.Error(), 200), Step: "check the settings of this store"}
 	switch {
-	case o.status == 0:
-		if ctx.Err() != nil || errors.Is(err, blob.ErrPermission) {
-			return err // given up, or not sent for want of credentials
+	case o.status == 0 && ctx.Err() != nil:
+		return err // given up
+	case o.status == 0 && o.failure != nil:
+		e = o.failure
+	case o.status == 0: // not sent, as for want of credentials
+		var want *blob.StoreError
+		if errors.As(err, &want) {
+			e, err = want, fmt.Errorf("%w: %w", err, want.Err)
 		}
-		return fmt.Errorf("%w: %w", blob.ErrUnavailable, err)
 	case o.status < 300:
 		// The SDK could not use a good answer: damaged on the way.
 		if gcerrors.Code(err) == gcerrors.NotFound {
 			return fmt.Errorf("%w: %w", blob.ErrNotExist, err)
 		}
-		return fmt.Errorf("%w: %w", blob.ErrUnavailable, err)
-	case o.status < 400:
-		region := o.header.Get("X-Amz-Bucket-Region")
-		if region == "" {
-			region = "another region or at another endpoint"
+		e = badAnswer(o.broken)
+	default:
+		e = o.said.explain(o.call.Op)
+		if o.status == http.StatusConflict && o.call.IfAbsent && gcerrors.Code(err) != gcerrors.FailedPrecondition && e.Class != blob.ErrExists {
+			return fmt.Errorf("%w: %w", errConflict, err)
 		}
-		return fmt.Errorf("%w: the bucket lives in %s (HTTP status %d); set AWS_REGION or the endpoint: %w",
-			blob.ErrUnavailable, region, o.status, err)
-	case code == "NoSuchBucket", code == "ContainerNotFound":
-		return fmt.Errorf("%w: there is no such bucket: %w", blob.ErrUnavailable, err)
-	case o.status == http.StatusConflict && o.call.IfAbsent && gcerrors.Code(err) != gcerrors.FailedPrecondition:
-		return fmt.Errorf("%w: %w", errConflict, err)
 	}
-	return fmt.Errorf("%w: %w", statusError(o.status, o.header), err)
+	out := *e
+	out.Tries, out.Err = o.attempt, err
+	return &out
 }
 
 // explainWrite is explain for a call that may have changed the store.
@@ -226,30 +233,50 @@ func (s *sending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// body counts what is read of an answer and reports once.
+// body counts what is read of an answer, keeps the beginning of a refusal, gives
+// up what stops coming, and reports once.
 type body struct {
 	io.ReadCloser
-	n    int64
-	once sync.Once
-	done func(n int64, err error)
+	n      int64
+	head   []byte // of a refusal
+	keeps  bool
+	idle   time.Duration
+	cancel func()
+	once   sync.Once
+	done   func(error)
 }
 
 func (b *body) Read(p []byte) (int, error) {
+	stalled := new(atomic.Bool)
+	t := time.AfterFunc(b.idle, func() { stalled.Store(true); b.cancel() })
 	n, err := b.ReadCloser.Read(p)
+	t.Stop()
 	b.n += int64(n)
+	if b.keeps {
+		b.head = append(b.head, p[:min(n, refusalMax-len(b.head))]...)
+	}
 	switch {
 	case errors.Is(err, io.EOF):
 		b.end(nil)
 	case err != nil:
+		if stalled.Load() {
+			err = fmt.Errorf("%w for %s (%v)", errStalled, b.idle, err)
+		}
 		b.end(fmt.Errorf("%w: %w", blob.ErrUnavailable, err))
 	}
 	return n, err
 }
 
+// Close first reads the words of a refusal that the library left.
 func (b *body) Close() error {
+	for rest := make([]byte, 1024); b.keeps && len(b.head) < refusalMax; {
+		if _, err := b.Read(rest); err != nil {
+			break
+		}
+	}
 	err := b.ReadCloser.Close()
 	b.end(nil)
 	return err
 }
 
-func (b *body) end(err error) { b.once.Do(func() { b.done(b.n, err) }) }
+func (b *body) end(err error) { b.once.Do(func() { b.done(err); b.cancel() }) }

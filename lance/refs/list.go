@@ -40,7 +40,7 @@ func List(ctx context.Context, store blob.Store, root string) (*Listing, error) 
 	prefix := format.Join(root, format.RefsDir) + "/"
 	for e, err := range store.List(ctx, blob.ListOptions{Prefix: prefix, Recursive: true}) {
 		if err != nil {
-			return nil, fmt.Errorf("listing the refs of %s: %w", format.Join(store.Properties().URL, root), err)
+			return nil, err
 		}
 		out.add(root, e)
 	}

@@ -205,13 +205,17 @@ func problem(e *Env, p Pane, w, room int) []string {
 	}
 	again := press(e, action.Reload) + " reads it again"
 	hint := again
-	fits := max(problemLines, room-1) // below them stands the hint
-	if n := len(text) - fits; n > 0 && (n > 1 || fits > problemLines) {
+	var step []string
+	if s := engine.NextStep(p.Problem()); s != "" {
+		step = part.Wrap(s, max(10, w-5))
+	}
+	fits := max(problemLines, room-1) - len(step) // below them stands the hint
+	if n := len(text) - fits; n > 0 && (n > 1 || fits > problemLines-len(step)) {
 		text = text[:fits]
 		hint = part.Plural(n, "line", "lines") + " more, " + press(e, action.Flip) + " shows them on the overview; " + hint
 	}
 	var out []string
-	for i, l := range text {
+	for i, l := range append(text, step...) {
 		lead := "    "
 		if i == 0 {
 			lead = "  " + t.Glyph.Bad + " "

@@ -184,6 +184,12 @@ func (o *Overview) problems(e *Env, d *part.Doc) {
 			for _, l := range strings.Split(err.Error(), "\n") {
 				d.Text(theme.Text, l)
 			}
+			if step := engine.NextStep(err); step != "" {
+				d.Text(theme.Text, step)
+			}
+			if more := engine.Details(err); more != "" {
+				d.Text(theme.Muted, more)
+			}
 		}
 	}
 }

@@ -140,10 +140,29 @@ func connect(name string, co *container.ClientOptions) (*container.Client, []blo
 	}
 	cred, err := azidentity.NewDefaultAzureCredential(nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, unproven(err)
 	}
-	c, err := container.NewClient(at, cred, co)
+	c, err := container.NewClient(at, tokens{cred}, co)
 	return c, facts("Azure's default chain"), err
+}
+
+// tokens marks the absence of usable credentials as what it is.
+type tokens struct{ next azcore.TokenCredential }
+
+// GetToken implements azcore.TokenCredential.
+func (t tokens) GetToken(ctx context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	tok, err := t.next.GetToken(ctx, o)
+	if err != nil && ctx.Err() == nil {
+		err = unproven(err)
+	}
+	return tok, err
+}
+
+func unproven(err error) error {
+	return &blob.StoreError{
+		Class: blob.ErrPermission, Message: "no usable Azure credentials were found", Err: err,
+		Step: "set AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, or log in with az",
+	}
 }
 
 func redacted(endpoint string) string {

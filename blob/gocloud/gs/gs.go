@@ -141,14 +141,32 @@ func credentials(ctx context.Context) ([]blob.Fact, oauth2.TokenSource, error) {
 	// Tokens outlive the call that opens the store.
 	creds, err := google.FindDefaultCredentials(context.WithoutCancel(ctx), storage.ScopeReadWrite)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: no Google credentials (GOOGLE_SKIP_SIGNATURE=true reads a public bucket without): %w",
-			blob.ErrPermission, err)
+		return nil, nil, unproven(err)
 	}
 	where := "application default"
 	if f := os.Getenv("GOOGLE_APPLICATION_CREDENTIALS"); f != "" {
 		where = "GOOGLE_APPLICATION_CREDENTIALS"
 	}
-	return append(facts, blob.Fact{Name: "credentials", Value: where}), creds.TokenSource, nil
+	return append(facts, blob.Fact{Name: "credentials", Value: where}), tokens{creds.TokenSource}, nil
+}
+
+// tokens marks the absence of usable credentials as what it is.
+type tokens struct{ next oauth2.TokenSource }
+
+// Token implements oauth2.TokenSource.
+func (t tokens) Token() (*oauth2.Token, error) {
+	tok, err := t.next.Token()
+	if err != nil {
+		return nil, unproven(err)
+	}
+	return tok, nil
+}
+
+func unproven(err error) error {
+	return &blob.StoreError{
+		Class: blob.ErrPermission, Message: "no usable Google credentials were found", Err: err,
+		Step: "log in with gcloud; GOOGLE_SKIP_SIGNATURE=true reads a public bucket without",
+	}
 }
 
 // op names a request of either interface.

@@ -132,6 +132,8 @@ func (s *settings) client(opts Options) (*s3.Client, *http.Transport) {
 		o.Logger = logging.Nop{}
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts, o.MaxBackoff, o.RateLimiter = s.attempts, opts.MaxBackoff, ratelimit.None
+			// Gateways ask for patience with a number that the SDK does not know.
+			o.Retryables = append(o.Retryables, retry.RetryableHTTPStatusCode{Codes: map[int]struct{}{http.StatusTooManyRequests: {}}})
 		})
 	}), transport
 }
@@ -176,8 +178,10 @@ func (c *credentials) Retrieve(ctx context.Context) (aws.Credentials, error) {
 		if ctx.Err() != nil {
 			return got, err
 		}
-		return got, fmt.Errorf("%w: no usable AWS credentials were found in environment, profile or instance "+
-			"(AWS_SKIP_SIGNATURE=true reads a public bucket without): %w", blob.ErrPermission, err)
+		return got, &blob.StoreError{
+			Class: blob.ErrPermission, Message: "no usable AWS credentials were found in environment, profile or instance", Err: err,
+			Step: "set AWS_PROFILE or keys; AWS_SKIP_SIGNATURE=true reads a public bucket without",
+		}
 	}
 	c.source.Store(got.Source)
 	return got, nil
