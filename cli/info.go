@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/omnideck/omnideck/cli/out"
@@ -45,7 +46,7 @@ type infoDoc struct {
 	Branch                string           `json:"branch"`
 	GraphManifestVersion  *uint64          `json:"graph_manifest_version"`
 	HeadCommit            *string          `json:"head_commit"`
-	Branches              int              `json:"branches"`
+	Branches              *int             `json:"branches"`
 	Types                 *int             `json:"types"`
 	Rows                  *uint64          `json:"rows"`
 	Manifest              infoManifest     `json:"manifest"`
@@ -75,12 +76,16 @@ func known[T any](v T, ok bool) *T {
 }
 
 func tellInfo(i *engine.Info) *infoDoc {
+	pending := append([]engine.Pending{}, i.PendingRecovery...)
+	if slices.Contains(i.Unread, engine.UnreadRecovery) {
+		pending = nil
+	}
 	return &infoDoc{
 		URI: i.URI, Kind: i.Kind, InternalSchemaVersion: known(i.InternalSchemaVersion, i.InternalSchemaVersion > 0), Branch: i.Branch,
-		GraphManifestVersion: known(i.GraphManifestVersion, folded(i)), HeadCommit: known(i.HeadCommit, i.HeadCommit != ""), Branches: i.Branches,
+		GraphManifestVersion: known(i.GraphManifestVersion, folded(i)), HeadCommit: known(i.HeadCommit, i.HeadCommit != ""), Branches: known(i.Branches, i.Branches > 0),
 		Types: known(i.Types, folded(i)), Rows: known(i.Rows, folded(i)),
 		Manifest:        infoManifest{known(i.Manifest.Fragments, opened(i)), i.Manifest.Versions, i.Manifest.Exact, known(i.Manifest.Bytes, opened(i))},
-		PendingRecovery: append([]engine.Pending{}, i.PendingRecovery...), Findings: append([]engine.Finding{}, i.Findings...), Store: i.Store,
+		PendingRecovery: pending, Findings: append([]engine.Finding{}, i.Findings...), Store: i.Store,
 	}
 }
 
@@ -103,8 +108,15 @@ func printInfo(t *out.Text, uri string, i *engine.Info) {
 		manifest = fmt.Sprintf("version %d, %s", i.GraphManifestVersion, manifest)
 		types, rows = strconv.Itoa(i.Types), strconv.FormatUint(i.Rows, 10)+" recorded"
 	}
-	t.Pairs([2]string{"graph", i.URI}, [2]string{"format", format}, [2]string{"branch", fmt.Sprintf("%s, one of %d", i.Branch, i.Branches)},
+	branch := i.Branch + ", one of " + strconv.Itoa(i.Branches)
+	if i.Branches == 0 {
+		branch = i.Branch + "; others " + notRead
+	}
+	t.Pairs([2]string{"graph", i.URI}, [2]string{"format", format}, [2]string{"branch", branch},
 		[2]string{"head", i.HeadCommit}, [2]string{"manifest", manifest}, [2]string{"types", types}, [2]string{"rows", rows})
+	if slices.Contains(i.Unread, engine.UnreadRecovery) {
+		t.Line("pending   %s", notRead)
+	}
 	for _, p := range i.PendingRecovery {
 		t.Line("pending   %s", pendingText(p))
 	}

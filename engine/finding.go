@@ -9,15 +9,16 @@ import (
 
 // Findings of our own, beside those of the numbered list of the doctor.
 const (
-	idDamagedManifest = "M1" // the newest version of `__manifest` cannot be read
-	idMoved           = "M2" // the graph stands elsewhere than it was written
-	idFold            = "M3" // rows of `__manifest` break a rule or are lost
-	idHint            = "M4" // the version hint says something odd
-	idLeftovers       = "M5" // names in _versions/ that are no versions
-	idGap             = "M6" // a version is missing between others
-	idBranchRefs      = "M7" // refs that cannot be read
-	idFlags           = "M8" // the newest version demands a feature that is not known
-	idRootCut         = "M9" // too much lies under the root
+	idDamagedManifest = "M1"  // the newest version of `__manifest` cannot be read
+	idMoved           = "M2"  // the graph stands elsewhere than it was written
+	idFold            = "M3"  // rows of `__manifest` break a rule or are lost
+	idHint            = "M4"  // the version hint says something odd
+	idLeftovers       = "M5"  // names in _versions/ that are no versions
+	idGap             = "M6"  // a version is missing between others
+	idBranchRefs      = "M7"  // refs that cannot be read
+	idFlags           = "M8"  // the newest version demands a feature that is not known
+	idRootCut         = "M9"  // too much lies under the root
+	idUnread          = "M10" // the store did not give a part
 )
 
 var severities = []Severity{SeverityOK, SeverityInfo, SeverityWarn, SeverityError}

@@ -14,6 +14,7 @@ import (
 // recoveryFindings says what each sidecar means, as far as its body, the
 // history looked at and the names of branches tell. Tables are not looked at,
 // so whether an armed operation has moved any is not known here.
+// names nil = not known.
 func recoveryFindings(f *recoveryFolder, names []string) []Finding {
 	var out []Finding
 	for _, p := range f.sidecars {
@@ -49,7 +50,7 @@ func sidecarFinding(p pendingSidecar, names []string) Finding {
 	case p.Published:
 		return look(finding("G4", SeverityWarn, "everything: the operation is published and visible", evidence,
 			"%s is published, only its recovery record was not removed", what))
-	case !slices.Contains(names, p.Branch):
+	case names != nil && !slices.Contains(names, p.Branch):
 		return look(finding("G8", SeverityWarn, trust, evidence,
 			"%s has a recovery record, but there is no branch of that name any more: it will be discarded", what))
 	}

@@ -5,19 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/refs"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
+	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
 // Info is what can be said without reading a row of a node or edge table, with
 // the findings of the doctor's level 0. What can be said as a finding is never
 // an error: a graph whose newest manifest is damaged, whose schema files are
 // gone or whose generation is not known is described as far as it can be read.
-// Errors are left for a store that does not answer and an address without a
-// graph.
+// A part that the store does not give, as the refs without the right to list
+// them, is a finding too, and named in Unread. Errors are left for a store that
+// does not give `__manifest` and an address without a graph.
 //
 // Requests: LIST of the root, `__recovery/`, the first page of
 // `__manifest/_versions/` and the refs of `__manifest`; GET of the newest
@@ -52,18 +56,64 @@ type survey struct {
 	view    *manifest.View // the state asked for; nil when it cannot be read
 	viewErr error
 	newest  *manifest.View // newest state of the branch; view when that was asked for
+
+	missed sync.Mutex
+	unread []unread
+}
+
+// unread is a part of the survey that the store did not give.
+type unread struct {
+	part, key string
+	err       error
+}
+
+// Parts of Info that may be missing: see Info.Unread.
+const (
+	UnreadRoot     = "root"
+	UnreadRecovery = "recovery"
+	UnreadBranches = "branches"
+	unreadSibling  = "another branch"
+)
+
+// part reads what the rest can do without: that it could not be read is noted.
+func (s *survey) part(name, key string, read func() error) func() error {
+	return func() error {
+		if err := read(); err != nil {
+			s.missed.Lock()
+			defer s.missed.Unlock()
+			s.unread = append(s.unread, unread{name, key, err})
+		}
+		return nil
+	}
+}
+
+// without says that a part could not be read.
+func (s *survey) without(part string) bool {
+	return slices.ContainsFunc(s.unread, func(u unread) bool { return u.part == part })
 }
 
 func (s *survey) read(ctx context.Context, at At) error {
 	err := s.together(
-		func() (err error) { s.root, err = s.listRoot(ctx); return err },
-		func() (err error) { s.folder, err = s.sidecars(ctx, maxSidecars); return err },
+		s.part(UnreadRoot, "", func() (err error) { s.root, err = s.listRoot(ctx); return err }),
+		s.part(UnreadRecovery, sidecar.Folder, func() (err error) { s.folder, err = s.sidecars(ctx, maxSidecars); return err }),
 		func() error { return s.readBranches(ctx) },
 		func() error { s.schemaFiles(ctx, schema.Keys, s.files); return nil },
 		func() error { return s.readManifest(ctx, at) },
 	)
+	if err == nil {
+		err = ctx.Err() // what was cancelled is no part that the store did not give
+	}
 	if err != nil {
 		return err
+	}
+	if s.root == nil {
+		s.root = &rootListing{}
+	}
+	if s.folder == nil {
+		s.folder = &recoveryFolder{}
+	}
+	if s.listing == nil {
+		s.listing = &branches.Listing{Refs: &refs.Listing{}}
 	}
 	s.schemaFiles(ctx, s.root.staged(), s.files)
 	if s.newest != nil {
@@ -73,21 +123,24 @@ func (s *survey) read(ctx context.Context, at At) error {
 }
 
 // readBranches lists the branches. Where there are others than main, and main is
-// looked at, the newest manifest of the first of them is opened too.
-func (s *survey) readBranches(ctx context.Context) (err error) {
-	if s.listing, err = branches.Names(ctx, s.store); err != nil || s.branch != mainName {
-		return err
+// looked at, the newest manifest of the first of them is opened too: a damaged
+// one tells nothing, and `branch list` says why.
+func (s *survey) readBranches(ctx context.Context) error {
+	_ = s.part(UnreadBranches, manifest.Folder+"/_refs/", func() (err error) { s.listing, err = branches.Names(ctx, s.store); return err })()
+	if s.listing == nil || s.branch != mainName {
+		return nil
 	}
-	for _, name := range s.listing.Names {
-		if name != mainName {
-			s.sibling, err = manifest.Peek(ctx, s.store, manifest.Options{Branch: name, Lance: s.lance()})
-			if sayable(err) {
-				return nil // a damaged one tells nothing; `branch list` says why
-			}
-			return err
+	i := slices.IndexFunc(s.listing.Names, func(name string) bool { return name != mainName })
+	if i < 0 {
+		return nil
+	}
+	name := s.listing.Names[i]
+	return s.part(unreadSibling, name, func() (err error) {
+		if s.sibling, err = manifest.Peek(ctx, s.store, manifest.Options{Branch: name, Lance: s.lance()}); sayable(err) {
+			err = nil
 		}
-	}
-	return nil
+		return err
+	})()
 }
 
 // readManifest lists the first page of the chain, opens its newest version and
@@ -183,27 +236,51 @@ func (s *survey) info() *Info {
 		out.HeadCommit, _ = v.State.Head(v.Branch)
 		s.commit = out.HeadCommit
 	}
+	for _, u := range s.unread {
+		out.Unread = append(out.Unread, u.part)
+	}
+	slices.Sort(out.Unread)
 	out.Findings = s.findings()
 	return out
 }
 
+// unreadFindings says what the store did not give.
+func (s *survey) unreadFindings() []Finding {
+	lost := map[string]string{
+		UnreadRoot:     "what lies at the root of the graph could not be listed: leftovers and a half-done schema change are not seen",
+		UnreadRecovery: "`__recovery/` could not be read: whether a write is pending is not known, nor whether the schema files are whole",
+		UnreadBranches: "the branches could not be listed: how many there are is not known, nor whether their names are in order",
+		unreadSibling:  "the newest version of another branch could not be read: whether the graph was moved is known less surely",
+	}
+	var out []Finding
+	for _, u := range s.unread {
+		evidence := []Evidence{{u.key, u.err.Error()}}
+		out = append(out, finding(idUnread, SeverityError, "everything that is shown: it was read", evidence, "%s", lost[u.part]).next("none", "info"))
+	}
+	return out
+}
+
 func (s *survey) findings() []Finding {
-	out := []Finding{}
+	out := append([]Finding{}, s.unreadFindings()...)
 	out = append(out, s.errorFindings()...)
 	out = append(out, headFindings(s.head)...)
 	out = append(out, foldFindings(s.newest)...)
 	out = append(out, chainFindings(s.chain, s.branch)...)
 	out = append(out, recoveryFindings(s.folder, s.listing.Names)...)
 	staged := s.root.staged()
-	if s.listing.Locked {
+	if s.listing.Locked && !s.without(UnreadRecovery) {
 		out = append(out, lockFinding(s.folder, staged))
 	}
-	contract := schema.Load(s.files, published(s.mainView(), s.folder.sidecars))
-	out = append(out, schemaFindings(contract, applying(s.folder))...)
+	if !s.without(UnreadRecovery) { // a schema change under way looks like a broken contract
+		contract := schema.Load(s.files, published(s.mainView(), s.folder.sidecars))
+		out = append(out, schemaFindings(contract, applying(s.folder))...)
+	}
 	legacy := s.head != nil && !s.head.Stamp.OK()
 	out = append(out, refFindings(s.listing, legacy)...)
 	out = append(out, rootFindings(s.root)...)
-	out = append(out, movedFinding(s.newest, s.sibling, s.store.Properties().URL, len(s.listing.Names))...)
+	if !s.without(UnreadBranches) { // what depends on the old address is not known
+		out = append(out, movedFinding(s.newest, s.sibling, s.store.Properties().URL, len(s.listing.Names))...)
+	}
 	return worstFirst(out)
 }
 

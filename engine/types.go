@@ -56,13 +56,14 @@ type Info struct {
 	Branch                string       `json:"branch"`
 	GraphManifestVersion  uint64       `json:"graph_manifest_version"`
 	HeadCommit            string       `json:"head_commit"`
-	Branches              int          `json:"branches"`
+	Branches              int          `json:"branches"` // 0 = could not be listed
 	Types                 int          `json:"types"`
 	Rows                  uint64       `json:"rows"` // sum of the recorded entity counts; not verified
 	Manifest              ManifestInfo `json:"manifest"`
 	PendingRecovery       []Pending    `json:"pending_recovery"`
 	Findings              []Finding    `json:"findings"` // worst first; never nil
 	Store                 []Fact       `json:"store"`
+	Unread                []string     `json:"unread,omitempty"` // parts that the store did not give: UnreadBranches …
 }
 
 // ManifestInfo is the shape of `__manifest` on the branch looked at.

@@ -77,6 +77,7 @@ type model struct {
 
 	askBackground bool
 	interrupted   time.Time
+	leaves        bool // the note says that another interrupt leaves
 	crash         *crash
 
 	dirty bool

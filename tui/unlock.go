@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -61,7 +62,7 @@ func (m *model) pending(d *part.Doc) {
 	switch {
 	case !ok && p.Busy():
 		d.FactRole("pending", theme.Muted, "reading")
-	case !ok:
+	case !ok, slices.Contains(info.Unread, engine.UnreadRecovery):
 		d.FactRole("pending", theme.Warn, "not read: what an interrupted write left is not known")
 	case len(info.PendingRecovery) == 0:
 		d.Fact("pending", "nothing: no write was interrupted")

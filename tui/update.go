@@ -171,6 +171,9 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	if !ok {
 		return nil
 	}
+	if a.ID != action.Interrupt {
+		m.calm()
+	}
 	if cmd, ok := m.drawerKey(a.ID); ok {
 		return cmd
 	}
@@ -445,7 +448,9 @@ func (m *model) interrupt() tea.Cmd {
 		return tea.Quit
 	}
 	if !m.busy() {
-		return m.say(m.env.Key(action.Interrupt) + " again leaves")
+		cmd := m.say(m.env.Key(action.Interrupt) + " again leaves")
+		m.leaves = true
+		return cmd
 	}
 	m.leave(m.top())
 	m.leave(m.nav)
@@ -454,14 +459,28 @@ func (m *model) interrupt() tea.Cmd {
 		m.opening = false
 	}
 	m.sample()
-	return m.say("cancelled; " + m.env.Key(action.Interrupt) + " again leaves, " + m.keyOr(action.Reload, "reload") + " reads again")
+	cmd := m.say("cancelled; " + m.env.Key(action.Interrupt) + " again leaves, " + m.keyOr(action.Reload, "reload") + " reads again")
+	m.leaves = true
+	return cmd
+}
+
+// calm takes back what an interrupt promised: after another key the next one is
+// a first one again, and cancels.
+func (m *model) calm() {
+	if m.interrupted.IsZero() {
+		return
+	}
+	m.interrupted = time.Time{}
+	if m.leaves {
+		m.note = ""
+	}
 }
 
 // say puts a sentence into the status line for a moment.
 func (m *model) say(text string) tea.Cmd {
 	m.note = part.Clean(text, m.env.Theme.Glyph)
 	stays := noteTime + time.Duration(part.Width(m.note))*noteLetter
-	m.noteAt, m.noteEnd, m.refused, m.noteAsks = m.env.Now, m.env.Now.Add(stays), false, false
+	m.noteAt, m.noteEnd, m.refused, m.noteAsks, m.leaves = m.env.Now, m.env.Now.Add(stays), false, false, false
 	return m.after(stays, noteMsg{})
 }
 

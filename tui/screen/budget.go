@@ -14,7 +14,7 @@ var budgets = map[string]func(info *engine.Info) int64{
 	"fragments":    func(i *engine.Info) int64 { return 3 + int64(i.Manifest.Fragments) },
 	"info": func(i *engine.Info) int64 {
 		n := 8 + int64(i.Manifest.Fragments)
-		if i.Branches > 1 {
+		if i.Branches != 1 {
 			n += 3
 		}
 		return n

@@ -144,7 +144,11 @@ func stateOf(e *Env, p Pane) []part.Span {
 		return nil
 	}
 	if p.Busy() {
-		return []part.Span{part.R(theme.Muted, " loading "+part.Elapsed(e.Now.Sub(p.Since())))}
+		old := ""
+		if ago := part.Ago(e.Now, p.Loaded()); !p.Loaded().IsZero() && ago != "now" {
+			old = " " + ago + " old " + e.Theme.Glyph.Dot
+		}
+		return []part.Span{part.R(theme.Muted, old+" loading "+part.Elapsed(e.Now.Sub(p.Since())))}
 	}
 	if p.Problem() != nil {
 		if p.Loaded().IsZero() {
@@ -161,6 +165,9 @@ func stateOf(e *Env, p Pane) []part.Span {
 	return []part.Span{part.R(theme.Muted, " "+part.Ago(e.Now, p.Loaded()))}
 }
 
+// longWait is how long one waits before it is said how to stop waiting.
+const longWait = 5 * time.Second
+
 // absent is what a pane draws instead of data that it does not have, where
 // room lines are free.
 func absent(e *Env, p Pane, w, room int) []string {
@@ -169,6 +176,9 @@ func absent(e *Env, p Pane, w, room int) []string {
 	case p.Busy():
 		out := []string{part.Line(t, w, part.S("  "), part.R(theme.Muted, "reading "+part.Clean(p.Name(), t.Glyph)+t.Glyph.More))}
 		if e.Failing == "" {
+			if e.Now.Sub(p.Since()) >= longWait {
+				out = append(out, part.Line(t, w, part.S("  "), part.R(theme.Muted, "still waiting for the store; "+press(e, action.Interrupt)+" gives up")))
+			}
 			return out
 		}
 		for _, l := range part.Wrap(part.Clean(e.Failing, t.Glyph)+"; it is tried again, "+press(e, action.Interrupt)+" gives up", max(10, w-5)) {

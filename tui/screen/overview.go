@@ -371,6 +371,9 @@ func unreadRole(info *engine.Info) theme.Role {
 
 // branchFact counts the branches and names them when they are known.
 func branchFact(e *Env, info *engine.Info) string {
+	if info.Branches == 0 {
+		return "could not be listed, see the findings"
+	}
 	s := part.Count(info.Branches)
 	names, ok := e.Data.Names.Get()
 	if !ok {
