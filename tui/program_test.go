@@ -65,6 +65,16 @@ func (l *live) close(t *testing.T) {
 	l.m.stop()
 }
 
+// lacks fails when one of the texts is on the screen.
+func (l *live) lacks(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, s := range texts {
+		if strings.Contains(l.Text(), s) {
+			t.Errorf("%q is on the screen:\n%s", s, l.Text())
+		}
+	}
+}
+
 func (l *live) has(t *testing.T, want ...string) {
 	t.Helper()
 	s := l.Text()
