@@ -238,3 +238,29 @@ func FuzzCompile(f *testing.F) {
 		}
 	})
 }
+
+func TestConstraintsOfAType(t *testing.T) {
+	shape, err := Compile([]byte(`node A { a: I32 b: String c: F64? @key(b, a) @unique(c) @unique(b, c) @range(c, -1.5..2) @range(a, ..7) @check(b, "^x") }
+edge LinkTo: A -> A @card(1..2) { w: I32 @unique(src, w) }`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ir := shape.Resolve("01ARZ3NDEKTSV4RRFFQ69G5FAV")
+	a := &ir.Nodes[0]
+	edge, ok := ir.Edge("LINKto")
+	if _, none := ir.Edge("Link"); !ok || none {
+		t.Error("an edge is not found by its name in another case, or one is found that is not there")
+	}
+	var got []string
+	for _, c := range append(a.Ranges(), a.Checks()...) {
+		got = append(got, c.Spell())
+	}
+	for _, key := range a.Key() {
+		got = append(got, key.Name)
+	}
+	got = append(got, fmt.Sprint(a.Unique(), edge.Unique(), a.Ranges()[0].Min.Number(), a.Ranges()[1].Min.Number(), edge.Card.Spell()))
+	want := []string{"@range(a, 7..)", "@range(c, -1.5..2)", `@check(b, "^x")`, "a", "b", "[[b c] [c]] [[src w]] 7 -1.5 @card(1..2)"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
