@@ -169,18 +169,56 @@ func (c *Cursor) Sees(texts ...string) bool {
 	return true
 }
 
-// Run reads a token: a byte of first, then as many of rest as follow. what is
-// its name in errors.
-func (c *Cursor) Run(what string, first, rest func(byte) bool) (string, bool) {
+// Token reads a token. what is its name in errors; length says how many bytes
+// of a text belong to it, 0 when it does not start with one.
+func (c *Cursor) Token(what string, length func(rest string) int) (string, bool) {
 	mark := c.at
 	start := c.Next()
-	if start == len(c.src) || !first(c.src[start]) {
+	n := length(c.src[start:])
+	if n == 0 {
 		c.want(mark, what)
 		return "", false
 	}
-	for c.at++; c.at < len(c.src) && rest(c.src[c.at]); c.at++ {
-	}
+	c.at = start + n
 	return c.src[start:c.at], true
+}
+
+// Run reads a token: a byte of first, then as many of rest as follow.
+func (c *Cursor) Run(what string, first, rest func(byte) bool) (string, bool) {
+	return c.Token(what, func(s string) int {
+		if s == "" || !first(s[0]) {
+			return 0
+		}
+		n := 1
+		for n < len(s) && rest(s[n]) {
+			n++
+		}
+		return n
+	})
+}
+
+// Rule runs a piece of the grammar and goes back to where it began when it does
+// not fit. When nothing of it fits, the error says that what was expected, not
+// each of its beginnings.
+func (c *Cursor) Rule(what string, parse func() bool) bool {
+	mark := c.at
+	start := c.Next()
+	before := 0
+	if c.far == start {
+		before = len(c.wanted)
+	}
+	if parse() {
+		return true
+	}
+	if c.far == start {
+		c.wanted = c.wanted[:min(before, len(c.wanted))]
+	}
+	if c.far <= start {
+		c.at = start
+		c.want(mark, what)
+	}
+	c.at = mark
+	return false
 }
 
 // Digit reports an ASCII digit.
@@ -207,16 +245,20 @@ func (c *Cursor) Integer() (string, bool) { return c.Run("integer", Digit, Digit
 // Float reads digits, a point, digits; nothing when one of the three is
 // missing.
 func (c *Cursor) Float() (string, bool) {
-	mark := c.at
-	whole, ok := c.Run("float", Digit, Digit)
-	if ok && c.at+1 < len(c.src) && c.src[c.at] == '.' && Digit(c.src[c.at+1]) {
-		start := c.at
-		for c.at++; c.at < len(c.src) && Digit(c.src[c.at]); c.at++ {
+	return c.Token("float", func(s string) int {
+		whole := 0
+		for whole < len(s) && Digit(s[whole]) {
+			whole++
 		}
-		return whole + c.src[start:c.at], true
-	}
-	c.at = mark
-	return "", false
+		n := whole + 1
+		for n < len(s) && Digit(s[n]) {
+			n++
+		}
+		if whole == 0 || n == whole+1 || n > len(s) || s[whole] != '.' {
+			return 0
+		}
+		return n
+	})
 }
 
 // Quoted reads a string and returns what it stands for.

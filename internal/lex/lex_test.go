@@ -71,3 +71,37 @@ func TestErrors(t *testing.T) {
 		t.Errorf("what fits is refused: %v", err)
 	}
 }
+
+// TestRule: a rule of which nothing fits is named whole; of one that began,
+// what is missing in it.
+func TestRule(t *testing.T) {
+	parse := func(src string) error {
+		c := New(src)
+		value := func() bool {
+			return c.Rule("value", func() bool {
+				_, ok := c.Float()
+				if !ok {
+					_, ok = c.Integer()
+				}
+				return ok || c.Take("[") && c.Take("]")
+			})
+		}
+		ok := c.Take("=") && value()
+		for ok && value() {
+		}
+		return c.Err(ok && c.End())
+	}
+	for src, want := range map[string]string{
+		"= x":      `parse error: line 1, column 3: expected value, found "x"`,
+		"= 1 2. x": `parse error: line 1, column 6: expected value or end of text, found "."`,
+		"= 1 [ 2":  `parse error: line 1, column 7: expected "]", found "2"`,
+		"":         `parse error: line 1, column 1: expected "=", found the end of the text`,
+	} {
+		if err := parse(src); err == nil || err.Error() != want {
+			t.Errorf("%q\n got %v\nwant %s", src, err, want)
+		}
+	}
+	if err := parse("= 1.5 2 []"); err != nil {
+		t.Error(err)
+	}
+}
