@@ -28,6 +28,7 @@ package lex
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -54,8 +55,21 @@ type Cursor struct {
 	src    string
 	at     int
 	far    int      // farthest place where something was missing
-	wanted []string // what was missing there
+	wanted []wanted // what was missing there, each once
 	fault  *Error   // of the text as a whole, or the first that Refuse noted
+}
+
+// wanted is what a place lacks: a kind of token, or a text.
+type wanted struct {
+	name   string
+	letter bool // a text, to be taken letter by letter
+}
+
+func (w wanted) String() string {
+	if w.letter {
+		return strconv.Quote(w.name)
+	}
+	return w.name
 }
 
 // New starts at the beginning of a text.
@@ -120,7 +134,7 @@ func (c *Cursor) Next() int {
 }
 
 // want notes that something was missing here and goes back to the mark.
-func (c *Cursor) want(mark int, what string) {
+func (c *Cursor) want(mark int, what wanted) {
 	switch {
 	case c.at > c.far:
 		c.far, c.wanted = c.at, append(c.wanted[:0], what)
@@ -147,8 +161,7 @@ func (c *Cursor) TakeAny(texts ...string) (string, bool) {
 		}
 	}
 	for _, text := range texts {
-		at := c.at
-		c.want(at, fmt.Sprintf("%q", text))
+		c.want(c.at, wanted{text, true})
 	}
 	c.at = mark
 	return "", false
@@ -176,7 +189,7 @@ func (c *Cursor) Token(what string, length func(rest string) int) (string, bool)
 	start := c.Next()
 	n := length(c.src[start:])
 	if n == 0 {
-		c.want(mark, what)
+		c.want(mark, wanted{name: what})
 		return "", false
 	}
 	c.at = start + n
@@ -215,7 +228,7 @@ func (c *Cursor) Rule(what string, parse func() bool) bool {
 	}
 	if c.far <= start {
 		c.at = start
-		c.want(mark, what)
+		c.want(mark, wanted{name: what})
 	}
 	c.at = mark
 	return false
@@ -266,7 +279,7 @@ func (c *Cursor) Quoted() (string, bool) {
 	mark := c.at
 	start := c.Next()
 	if !strings.HasPrefix(c.src[start:], `"`) {
-		c.want(mark, "string")
+		c.want(mark, wanted{name: "string"})
 		return "", false
 	}
 	var out strings.Builder
@@ -282,7 +295,7 @@ func (c *Cursor) Quoted() (string, bool) {
 		}
 	}
 	c.at = len(c.src)
-	c.want(mark, `'"' that ends the string`)
+	c.want(mark, wanted{name: `'"' that ends the string`})
 	return "", false
 }
 
@@ -302,7 +315,7 @@ func (c *Cursor) End() bool {
 	if c.Next() == len(c.src) {
 		return true
 	}
-	c.want(c.at, "end of text")
+	c.want(c.at, wanted{name: "end of text"})
 	return false
 }
 
@@ -326,11 +339,19 @@ func (c *Cursor) Err(parsed bool) error {
 	return nil
 }
 
-func list(words []string) string {
-	if n := len(words); n > 1 {
-		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
+// list spells alternatives: a, b or c.
+func list(all []wanted) string {
+	out := ""
+	for i, w := range all {
+		switch {
+		case i > 0 && i == len(all)-1:
+			out += " or "
+		case i > 0:
+			out += ", "
+		}
+		out += w.String()
 	}
-	return strings.Join(words, "")
+	return out
 }
 
 // found spells the start of what stands where the parse failed.

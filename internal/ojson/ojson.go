@@ -56,5 +56,8 @@ func (v Value) Items() []Value { return v.items }
 // Members of an object, in the order of the text, duplicates included.
 func (v Value) Members() []Member { return v.members }
 
+// True reports the boolean true.
+func (v Value) True() bool { return v.yes }
+
 // Text of a string, or a number as written.
 func (v Value) Text() string { return v.text }
