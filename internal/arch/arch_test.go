@@ -20,7 +20,8 @@ var floors = [][]string{
 	{"recovery"},
 	{"txn"},
 	{"manifest"},
-	{"schema", "query"},
+	{"query"},
+	{"schema"},
 	{"lance"},
 	{"lance/file", "lance/refs", "lance/index", "lance/commit", "lance/compact", "lance/cleanup"},
 	{"lance/format", "lance/encoding", "lance/rowid", "lance/deletion"},
@@ -35,7 +36,7 @@ var floors = [][]string{
 var aside = map[string][]string{
 	"fixtures": {"cli"}, // the graph behind demo:
 	"golden":   {},
-	"internal": {"schema", "manifest", "txn", "engine", "cli"},
+	"internal": {"schema", "query", "manifest", "txn", "engine", "cli"},
 }
 
 // codecs are pure functions of bytes.
