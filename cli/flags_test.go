@@ -60,7 +60,7 @@ func line(v *verb, flags ...string) []string {
 
 // TestNoDeadFlags: a flag that stands on a verb is looked at when it is given.
 func TestNoDeadFlags(t *testing.T) {
-	for _, v := range pace.Every(t, 10, verbs()) {
+	for _, v := range pace.Every(t, 6, verbs()) {
 		if _, ok := samples[v.name]; !ok {
 			t.Errorf("%s has no sample line here", v.name)
 			continue

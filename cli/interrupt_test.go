@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/omnideck/omnideck/internal/pace"
 )
 
 // TestInterrupted: a run whose context ends says so in a word and exits with
 // 130, whichever verb it was.
 func TestInterrupted(t *testing.T) {
-	for _, v := range verbs() {
+	for _, v := range pace.Every(t, 8, verbs()) {
 		if v.place == onNothing {
 			continue
 		}
@@ -28,7 +30,7 @@ func TestInterrupted(t *testing.T) {
 
 // TestTimeout: --timeout is an error of its own, not an interruption.
 func TestTimeout(t *testing.T) {
-	for _, v := range verbs() {
+	for _, v := range pace.Every(t, 8, verbs()) {
 		if v.place == onNothing {
 			continue
 		}

@@ -57,7 +57,7 @@ func TestLanceVerbsOnEveryFixture(t *testing.T) {
 	if len(cases) < 100 {
 		t.Fatalf("only %d cases", len(cases))
 	}
-	for _, f := range pace.Every(t, 25, cases) {
+	for _, f := range pace.Every(t, 12, cases) {
 		paths := map[string]int{filepath.Join(dir, f.Dataset): f.Rows}
 		for _, file := range f.Files {
 			paths[filepath.Join(dir, file.Path)] = -1

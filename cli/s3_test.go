@@ -31,6 +31,11 @@ func TestRPCEqualsWhatTheProxyCounts(t *testing.T) {
 			if v.place == onDataset {
 				args[len(args)-1] += "/" + manifestTable
 			}
+			if v.name == "find" || v.name == "neighbors" {
+				// A look-up that found its row lets go of the reads beside it: whether the
+				// proxy still saw them is chance.
+				args = append(args, "--concurrency", "1")
+			}
 			said, seen := counted(t, l, append(args, samples[v.name]...)...)
 			compareCounts(t, said, seen)
 		})

@@ -111,7 +111,7 @@ func TestKilledWritersOnScreen(t *testing.T) {
 	if err != nil || len(states) == 0 {
 		t.Fatalf("no states: %v", err)
 	}
-	for _, state := range pace.Every(t, 9, states) {
+	for _, state := range pace.Every(t, 8, states) {
 		what := strings.TrimSuffix(strings.TrimPrefix(state, filepath.Join(shared, "graphs", "stuck")+"/"), ".tar.gz")
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

@@ -82,11 +82,7 @@ func TestLookUpsAgreeWithScans(t *testing.T) {
 	defer engine.LookUpEverything()()
 	sameAnswers(t, "looked up", lookUps(t, openFiles(t, files), lines), want)
 	rnd := rand.New(rand.NewPCG(7, 8))
-	rounds := 12
-	if pace.Race {
-		rounds = 2
-	}
-	for range rounds {
+	for range pace.Of(12, 2) {
 		bad := with(files, nil)
 		for key, data := range files {
 			if base := path.Base(key); base != "page_lookup.lance" && base != "page_data.lance" {

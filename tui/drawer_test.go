@@ -270,18 +270,13 @@ func TestStatusLineGivesWay(t *testing.T) {
 // TestDrawerAtEverySize draws it, focused, over and below every size, with
 // failures, hostile keys, and more calls than lines.
 func TestDrawerAtEverySize(t *testing.T) {
-	step := 1
-	if pace.Race {
-		step = 29
-		t.Logf("each width of %d: the rest runs without the race detector", step)
-	}
 	for _, ascii := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			ws := wideNames()
 			ws.Detail = hostileTrace()
 			b := settled(t, ws, Options{URI: ws.Address, ASCII: ascii}, 80, 24)
 			b.keys("m")
-			for w := 20; w <= 220; w += step {
+			for w := 20; w <= 220; w += pace.Of(1, 29) {
 				for k, scroll := range []int{0, 7, 1 << 20} {
 					b.drawer.scroll = scroll
 					checkSize(t, b, "drawer", w, 5+(w*11+k*23)%66)

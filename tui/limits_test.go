@@ -22,11 +22,6 @@ import (
 // height from 5 to 70, in a pattern that meets each width with heights from
 // all over the range, and each height with many widths.
 func TestEverySize(t *testing.T) {
-	step := 1
-	if pace.Race {
-		step = 40
-		t.Logf("each width of %d: the rest runs without the race detector", step)
-	}
 	for _, place := range places {
 		t.Run(place.name, func(t *testing.T) {
 			t.Parallel()
@@ -35,7 +30,7 @@ func TestEverySize(t *testing.T) {
 					b := newBench(t, ws, Options{URI: ws.Address, Screen: place.start}, 80, 24)
 					b.drain()
 					b.keys(place.keys...)
-					for w := 20; w <= 220; w += step {
+					for w := 20; w <= 220; w += pace.Of(1, 40) {
 						for k := range 3 {
 							h := 5 + (w*7+k*23)%66
 							checkSize(t, b, place.name, w, h)
@@ -120,10 +115,7 @@ func keyNames() []string {
 
 // million is a history as long as none that was seen yet.
 func million() *fake.Workspace {
-	n := 1_000_000
-	if pace.Race {
-		n = 10_000
-	}
+	n := pace.Of(1_000_000, 10_000)
 	ws := fake.Harbor()
 	base := ws.Log
 	log := make([]engine.LogEntry, 0, n)

@@ -275,10 +275,7 @@ func (k *monkey) look() {
 // is written to the store and nothing outside of the folder one is in, and all
 // of the program is met.
 func TestMonkey(t *testing.T) {
-	seeds, steps := uint64(4), 2500
-	if pace.Race { // what must be met is met in the long run without the detector
-		seeds, steps = 2, 500
-	}
+	seeds, steps := uint64(4), pace.Of(2500, 100) // what must be met is met in the long run without the detector
 	if n, err := strconv.Atoi(os.Getenv("OMNIDECK_MONKEYS")); err == nil && n > 0 {
 		seeds, steps = uint64(n), 10_000
 	}

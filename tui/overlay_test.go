@@ -170,7 +170,7 @@ func TestOverlaysAtEverySize(t *testing.T) {
 			b.drain()
 			b.keys("4", "3", "2")
 			b.keys(open...)
-			for w := 20; w <= 220; w += 3 {
+			for w := 20; w <= 220; w += pace.Of(3, 39) {
 				for k := range 3 {
 					b.w, b.h = w, 5+(w*7+k*23)%66
 					check(t, b.draw(), b.w, b.h)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -125,11 +126,19 @@ func TestMidlife(t *testing.T) {
 					}
 					l.close(t)
 				})
+				if strings.HasPrefix(place.start, "find/") || strings.Contains(place.start, "/rows/") {
+					// A look-up that found its row lets go of the reads beside it: how many of
+					// them had begun is chance.
+					shown = counts.ReplaceAllString(shown, " GET …")
+				}
 				golden.RequireEqual(t, []byte(trimmed(shown)))
 			})
 		}
 	}
 }
+
+// counts are the status line.
+var counts = regexp.MustCompile(`(?m)^ GET \d+ HEAD .*$`)
 
 // trimmed is a screen without trailing blanks, and without a docked drawer:
 // which of the questions that run at one moment is charged with a request that
@@ -153,10 +162,7 @@ func trimmed(s string) string {
 // answers in every direction, over a store that counts writes.
 func TestTenThousandRandomKeysWriteNothing(t *testing.T) {
 	t.Chdir(t.TempDir()) // some of them export, which writes no graph
-	names, keys := keyNames(), 10_000
-	if pace.Race {
-		keys = 1000
-	}
+	names := keyNames()
 	synctest.Test(t, func(t *testing.T) {
 		open, store := midlife(t)
 		ws, err := open(t.Context(), "mem://midlife")
@@ -166,7 +172,7 @@ func TestTenThousandRandomKeysWriteNothing(t *testing.T) {
 		b := newBench(t, ws, Options{URI: ws.URI()}, 120, 40)
 		b.drain()
 		rng := rand.New(rand.NewPCG(7, 7))
-		for i := range keys {
+		for i := range pace.Of(10_000, 1000) {
 			b.send(harness.Press(names[rng.IntN(len(names))]))
 			if i%40 == 0 {
 				b.drain()

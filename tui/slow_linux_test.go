@@ -146,18 +146,18 @@ func TestNoSlowKey(t *testing.T) {
 	for _, k := range steps[:5] {
 		t.Logf("%v for %s", best[k], k)
 	}
-	if len(steps) < 900 {
+	if len(steps) < pace.Of(900, 200) {
 		t.Errorf("only %d steps were measured", len(steps))
 	}
 }
 
 // everywhere goes all walks, and to all places.
 func (s *stopwatch) everywhere() {
-	for _, w := range walks {
+	for _, w := range pace.Every(s.t, 2, walks) {
 		s.walk, s.step = w.name, 0
 		w.do(s)
 	}
-	for _, place := range slices.Concat([]string{"overview", "branches", "commits", "tables", "versions", "operations"}, deepPlaces) {
+	for _, place := range pace.Every(s.t, 4, slices.Concat([]string{"overview", "branches", "commits", "tables", "versions", "operations"}, deepPlaces)) {
 		s.walk, s.step = place, 0
 		s.later(s.visit(place))
 		s.settle()

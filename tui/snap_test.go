@@ -60,7 +60,7 @@ var snapPlaces = []struct {
 // sameEveryTime snaps every place at every size, again and again.
 func sameEveryTime(t *testing.T, uri string, runs int, open func(context.Context, string) (workspace.Workspace, error)) {
 	t.Helper()
-	for i, p := range snapPlaces {
+	for i, p := range pace.Every(t, 8, snapPlaces) {
 		for j, size := range sizes {
 			if runs == 2 && j != i%len(sizes) { // a slow store: one size each
 				continue
@@ -93,7 +93,7 @@ func runs(n int) int {
 	if more, err := strconv.Atoi(os.Getenv("OMNIDECK_SNAP_RUNS")); err == nil && more > 1 {
 		return more
 	}
-	return n
+	return pace.Of(n, 2)
 }
 
 // TestSnapIsTheSame: the picture of an unchanged graph is the same every time,

@@ -7,7 +7,7 @@
 // within its budget once: load only adds, a regression stays.
 //
 // Under the race detector times say nothing: they are logged, and what is a
-// long table of equal cases is a sample (see Every).
+// long table of equal cases is a sample (see Every and Of).
 package pace
 
 import (
@@ -105,4 +105,13 @@ func Every[T any](t testing.TB, n int, table []T) []T {
 	}
 	t.Logf("%d of %d cases: the rest runs without the race detector", n, len(table))
 	return out
+}
+
+// Of is n; under the race detector it is race: steps that are longer, or runs
+// that are fewer.
+func Of(n, race int) int {
+	if Race {
+		return race
+	}
+	return n
 }

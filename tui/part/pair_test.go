@@ -108,11 +108,7 @@ func TestFitsIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := 1
-	if pace.Race {
-		step = 17
-	}
-	for w := 20; w < 120; w += step {
+	for w := 20; w < 120; w += pace.Of(1, 17) {
 		for n := 1; n < 60; n++ {
 			for _, p := range []Pair{
 				{Name: "depth", Old: "begin" + strings.Repeat("a", n), New: "begin" + strings.Repeat("b", n)},

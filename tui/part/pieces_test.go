@@ -21,16 +21,12 @@ var hard = []string{
 // are foreign.
 func everySize(t *testing.T, foreign bool, h func(w int) int, render func(th *theme.Theme, w, h int) []string) {
 	t.Helper()
-	step := 1
-	if pace.Race { // the other widths are drawn without the race detector
-		step = 17
-	}
 	for name, ascii := range map[string]bool{"mono": false, "dark": true} { // attributes, and colours
 		th, err := theme.New(name, theme.Dark, ascii)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for w := 1; w <= 220; w += step {
+		for w := 1; w <= 220; w += pace.Of(1, 17) {
 			want := h(w)
 			lines := render(th, w, want)
 			if len(lines) != want {

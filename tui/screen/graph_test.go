@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
 )
@@ -218,7 +219,7 @@ func TestGraphScreens(t *testing.T) {
 
 // TestGraphScreensFitEverySize: exactly h lines of w cells, whatever is shown.
 func TestGraphScreensFitEverySize(t *testing.T) {
-	for _, c := range graphCases {
+	for _, c := range pace.Every(t, 4, graphCases) {
 		b := c.make(t)
 		for _, w := range []int{20, 21, 33, 40, 59, 60, 79, 80, 99, 100, 101, 139, 160, 220} {
 			for _, h := range []int{1, 2, 3, 4, 5, 7, 10, 17, 18, 19, 24, 70} {

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/workspace"
@@ -227,7 +228,7 @@ func TestScenes(t *testing.T) {
 func TestScenesFitEveryArea(t *testing.T) {
 	for _, sc := range scenes {
 		st := sc.make(t)
-		for w := 20; w <= 220; w += 3 {
+		for w := 20; w <= 220; w += pace.Of(3, 42) {
 			for k := range 2 {
 				st.draw(w, 2+(w*7+k*31)%64)
 			}

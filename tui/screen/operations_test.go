@@ -16,6 +16,7 @@ import (
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/workspace"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
@@ -125,7 +126,7 @@ func TestOperations(t *testing.T) {
 func TestOperationsAtEverySize(t *testing.T) {
 	for _, sc := range opsScenes {
 		st := sc.make(t)
-		for w := 20; w <= 220; w += 3 {
+		for w := 20; w <= 220; w += pace.Of(3, 42) {
 			st.draw(w, 5+w*7%60)
 		}
 	}
