@@ -259,7 +259,7 @@ edge LinkTo: A -> A @card(1..2) { w: I32 @unique(src, w) }`))
 		got = append(got, key.Name)
 	}
 	got = append(got, fmt.Sprint(a.Unique(), edge.Unique(), a.Ranges()[0].Min.Number(), a.Ranges()[1].Min.Number(), edge.Card.Spell()))
-	want := []string{"@range(a, 7..)", "@range(c, -1.5..2)", `@check(b, "^x")`, "a", "b", "[[b c] [c]] [[src w]] 7 -1.5 @card(1..2)"}
+	want := []string{"@range(a, 7..)", "@range(c, -1.5..2)", `@check(b, "^x")`, "a", "b", "[[b c] [c]] [[src w]] 7 -1.5@card(1..2)"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
