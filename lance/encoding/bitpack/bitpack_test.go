@@ -263,3 +263,32 @@ func TestBits16(t *testing.T) {
 		}
 	}
 }
+
+// Lane by lane and several lanes at once give the same bytes.
+func TestPackAlike(t *testing.T) {
+	packAlike[uint8](t)
+	packAlike[uint16](t)
+	packAlike[uint32](t)
+	packAlike[uint64](t)
+}
+
+func packAlike[T Word](t *testing.T) {
+	t.Helper()
+	values := sample[T](Group, Bits[T]())
+	for width := 1; width <= Bits[T](); width++ {
+		want := make([]byte, Size(width))
+		packLanes(want, (*[Group]T)(values), width)
+		if got := Append([]byte("x"), values, width)[1:]; !bytes.Equal(got, want) {
+			t.Errorf("%d bits at width %d: the packers differ", Bits[T](), width)
+		}
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	values := sample[uint64](Group, 20)
+	dst := make([]byte, 0, Size(20))
+	b.SetBytes(8 * Group)
+	for b.Loop() {
+		dst = Append(dst[:0], values, 20)
+	}
+}

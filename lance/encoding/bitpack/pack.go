@@ -3,6 +3,7 @@ package bitpack
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 )
 
 // Width is the number of bits that the largest of the values needs.
@@ -17,21 +18,68 @@ func Width[T Word](values []T) int {
 // Append appends a group of the values, at most Group of them, the missing
 // ones taken as 0. Bits above width are dropped.
 func Append[T Word](dst []byte, values []T, width int) []byte {
-	var group [Group]T
-	copy(group[:], values[:min(len(values), Group)])
-	n := Bits[T]()
-	lanes, size := Group/n, n/8
 	at := len(dst)
 	dst = append(dst, make([]byte, Size(width))...)
-	packed := dst[at:]
+	if width == 0 {
+		return dst
+	}
+	var group [Group]T
+	in := &group
+	if len(values) >= Group {
+		in = (*[Group]T)(values)
+	} else {
+		copy(group[:], values)
+	}
+	if anyAddress {
+		pack(dst[at:], unsafe.Slice((*uint64)(unsafe.Pointer(in)), Group*Bits[T]()/64), Bits[T](), width)
+	} else {
+		packLanes(dst[at:], in, width)
+	}
+	return dst
+}
+
+// pack packs a group that is given as words of 64 bits, each of which holds
+// 64/bits lanes, to out, which is clear.
+func pack(out []byte, in []uint64, bits, width int) {
+	words := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(out))), len(out)/8)
+	for r := range bits {
+		row := (*[16]uint64)(in[rowStart(r)*bits/64:])
+		w, s := r*width/bits, r*width%bits
+		low := (*[16]uint64)(words[16*w:])
+		if left := bits - s; width > left {
+			high := (*[16]uint64)(words[16*(w+1):])
+			below, above := laneMask(bits, left), laneMask(bits, width-left)
+			for l := range 16 {
+				low[l] |= row[l] & below << s
+				high[l] |= row[l] >> left & above
+			}
+			continue
+		}
+		mask := laneMask(bits, width)
+		for l := range 16 {
+			low[l] |= row[l] & mask << s
+		}
+	}
+}
+
+// laneMask is the lowest width bits, at least 1, of every lane.
+func laneMask(bits, width int) uint64 {
+	lane := ^uint64(0) >> (64 - width)
+	for ; bits < 64; bits *= 2 {
+		lane |= lane << bits
+	}
+	return lane
+}
+
+// packLanes packs value by value, on any machine.
+func packLanes[T Word](packed []byte, group *[Group]T, width int) {
+	n := Bits[T]()
+	lanes, size := Group/n, n/8
 	put := func(i int, v T) {
 		var word [8]byte
 		copy(word[:], packed[i*size:][:size])
 		binary.LittleEndian.PutUint64(word[:], binary.LittleEndian.Uint64(word[:])|uint64(v))
 		copy(packed[i*size:][:size], word[:])
-	}
-	if width == 0 {
-		return dst
 	}
 	mask := ^T(0) >> (n - width)
 	for r := range n {
@@ -44,7 +92,6 @@ func Append[T Word](dst []byte, values []T, width int) []byte {
 			}
 		}
 	}
-	return dst
 }
 
 // AppendInline appends an inline block of at most Group values.

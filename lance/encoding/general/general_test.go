@@ -271,3 +271,23 @@ func BenchmarkDecompress(b *testing.B) {
 		})
 	}
 }
+
+// What is compressed here is decompressed to what it was.
+func TestAppend(t *testing.T) {
+	for name, want := range samples() {
+		for scheme, payload := range map[Scheme][]byte{
+			LZ4:  AppendLZ4([]byte("x"), want)[1:],
+			Zstd: AppendZstd([]byte("x"), want)[1:],
+		} {
+			got, err := scheme.Decompress(nil, payload, len(want))
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s, %v: %d bytes of %d, %v", name, scheme, len(got), len(want), err)
+			}
+		}
+	}
+	// The dictionary of "a", "bb", as Lance 10 wrote it: it does not get shorter.
+	block, _ := hex.DecodeString("2000000014000000000000000100000003000000616262")
+	if got := len(AppendLZ4(nil, block)); got > 30 {
+		t.Errorf("23 bytes became %d", got)
+	}
+}

@@ -121,3 +121,21 @@ func BenchmarkMini(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)*4096/b.Elapsed().Seconds()/1e9, "Gvalues/s")
 }
+
+// The example is what Lance wrote, so is what we write of its words.
+func TestAppend(t *testing.T) {
+	words, lengths := Append(nil, nil, exampleWords)
+	if !slices.Equal(words, exampleValues) || !slices.Equal(lengths, exampleLengths) {
+		t.Errorf("%x, %x", words, lengths)
+	}
+	if n := Runs(exampleWords, 4096); n != len(lengths) {
+		t.Errorf("%d runs counted, %d written", n, len(lengths))
+	}
+	if n := Runs(exampleWords, 100); n != 4 { // 100, 100, 100, 5
+		t.Errorf("%d runs in chunks of 100, want 4", n)
+	}
+	got := make([]uint32, len(exampleWords))
+	if err := Block(got, AppendBlock([]byte{}, exampleWords)); err != nil || !slices.Equal(got, exampleWords) {
+		t.Errorf("a block read back: %v, %v", got, err)
+	}
+}

@@ -229,3 +229,28 @@ func BenchmarkMiniAppend(b *testing.B) {
 		}
 	}
 }
+
+// The examples of the format's description, written by us.
+func TestAppendExamples(t *testing.T) {
+	mini := AppendMini(nil, 4, []byte("-xzz-"), []uint32{1, 2, 2, 4})
+	if got := hex.EncodeToString(mini); got != "10000000110000001100000013000000787a7a48" {
+		t.Errorf("chunk %s", got)
+	}
+	if n := MiniSize(4, 3, 3); n != len(mini) {
+		t.Errorf("a size of %d for %d bytes", n, len(mini))
+	}
+	block := AppendBlock(nil, 4, []byte("--abb"), []uint32{2, 3, 5})
+	if got := hex.EncodeToString(block); got != "2000000014000000000000000100000003000000616262" {
+		t.Errorf("block %s", got)
+	}
+	for _, width := range []int{4, 8} {
+		v, err := Block(AppendBlock(nil, width, []byte("--abb"), []uint32{2, 3, 5}), 2)
+		if err != nil || string(v.At(0)) != "a" || string(v.At(1)) != "bb" {
+			t.Errorf("a block of width %d: %v", width, err)
+		}
+		v, err = Mini(AppendMini(nil, width, []byte("-xzz-"), []uint32{1, 2, 2, 4}), width, 3)
+		if err != nil || string(v.At(0)) != "x" || string(v.At(1)) != "" || string(v.At(2)) != "zz" {
+			t.Errorf("a chunk of width %d: %v", width, err)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package pack
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"github.com/omnideck/omnideck/lance/encoding/bitpack"
+	"github.com/omnideck/omnideck/lance/encoding/general"
+	"github.com/omnideck/omnideck/lance/encoding/variable"
+	"github.com/omnideck/omnideck/lance/file/values"
+	enc21pb "github.com/omnideck/omnideck/lance/pb/encodings21"
+)
+
+const (
+	dictValues   = 100     // a page of fewer has no dictionary
+	dictDistinct = 100_000 // the most that a dictionary holds
+	dictSample   = 4096
+	ownIndex     = 32 // bits of an index that no type prescribes
+)
+
+// dictionary is the distinct values of a page, as a block, and where in it each
+// value is.
+type dictionary struct {
+	n        int
+	block    []byte
+	encoding *enc21pb.CompressiveEncoding
+	indices  encoder
+}
+
+// seed of hashes. Which value gets which number does not depend on it.
+var seed = maphash.MakeSeed()
+
+// finder numbers values in the order of their first appearance.
+type finder struct {
+	v      *Values
+	size   int      // of a fixed value
+	table  []uint32 // number + 1 by hash; 0 = free
+	firsts []uint32 // by number: the first value that has it
+	bytes  int      // of all distinct values
+}
+
+func newFinder(v *Values, n int) *finder {
+	f := &finder{v: v, table: make([]uint32, 1<<bitsFor(2*n+2))}
+	if v.t.Kind == values.Fixed {
+		f.size = v.t.Width
+	}
+	return f
+}
+
+func (f *finder) value(i int) []byte {
+	if f.size > 0 {
+		return f.v.fixed[i*f.size : (i+1)*f.size]
+	}
+	return f.v.data[f.v.offsets[i]:f.v.offsets[i+1]]
+}
+
+// number is the number of value i, a new one if it has none yet.
+func (f *finder) number(i int) uint32 {
+	s := f.value(i)
+	mask := uint64(len(f.table) - 1)
+	for at := maphash.Bytes(seed, s) & mask; ; at = (at + 1) & mask {
+		k := f.table[at]
+		if k == 0 {
+			f.firsts = append(f.firsts, uint32(i))
+			f.table[at] = uint32(len(f.firsts))
+			f.bytes += len(s)
+			if 2*len(f.firsts) > len(f.table) {
+				f.grow()
+			}
+			return uint32(len(f.firsts) - 1)
+		}
+		if bytes.Equal(f.value(int(f.firsts[k-1])), s) {
+			return k - 1
+		}
+	}
+}
+
+func (f *finder) grow() {
+	f.table = make([]uint32, 2*len(f.table))
+	mask := uint64(len(f.table) - 1)
+	for k, first := range f.firsts {
+		at := maphash.Bytes(seed, f.value(int(first))) & mask
+		for f.table[at] != 0 {
+			at = (at + 1) & mask
+		}
+		f.table[at] = uint32(k + 1)
+	}
+}
+
+// all numbers every value, a null like the one before it; nil if there are
+// more than most.
+func (f *finder) all(slots []uint8, most int) []uint32 {
+	out := make([]uint32, f.v.N)
+	last := uint32(0)
+	for i := range out {
+		if slots == nil || slots[i] == 0 {
+			if last = f.number(i); len(f.firsts) > most {
+				return nil
+			}
+		}
+		out[i] = last
+	}
+	return out
+}
+
+// repeats tells from a sample whether values repeat at all.
+func repeats(v *Values, slots []uint8) bool {
+	f := newFinder(v, dictSample)
+	step, seen := max(1, v.N/dictSample), 0
+	for i := 0; i < v.N; i += step {
+		if slots == nil || slots[i] == 0 {
+			f.number(i)
+			seen++
+		}
+	}
+	return 100*len(f.firsts) <= 98*seen
+}
+
+// tryDictionary makes a dictionary if values repeat so often that it is
+// smaller than any other encoding.
+func tryDictionary(v *Values, lv *levels) *dictionary {
+	fixed := v.t.Kind == values.Fixed && (v.t.Width == 8 || v.t.Width == 16)
+	if v.N < dictValues || !fixed && v.t.Kind != values.Bytes || !repeats(v, lv.slots) {
+		return nil
+	}
+	f := newFinder(v, dictSample)
+	indices := f.all(lv.slots, min(lv.valid/2, dictDistinct))
+	if indices == nil {
+		return nil
+	}
+	size := v.N*bitsFor(len(f.firsts))/8 + f.bytes
+	switch {
+	case v.t.Kind == values.Bytes:
+		raw := int(v.offsets[v.N]-v.offsets[0]) + 4*v.N
+		size += 4 * len(f.firsts)
+		if size > raw*4/5 || raw >= symbolsFrom && size > raw*3/5 {
+			return nil
+		}
+	case v.t.Width == 8:
+		if size >= sizeOf(encoderOf(v), v.N) {
+			return nil
+		}
+	case size > len(v.fixed)*4/5:
+		return nil
+	}
+	d := &dictionary{n: len(f.firsts), indices: chooseFixed(indices)}
+	d.fill(f)
+	return d
+}
+
+// sizeOf is the bytes of the values in an encoding.
+func sizeOf(e encoder, n int) int {
+	var dst []byte
+	sizes, total := make([]int, e.buffers()), 0
+	for at := 0; at < n; {
+		k := e.take(at, n-at)
+		dst = e.append(dst[:0], at, at+k, sizes)
+		total += len(dst)
+		at += k
+	}
+	return total
+}
+
+// dictionaryFor makes the dictionary of a column that has one by its type,
+// with indices of so many bits.
+func dictionaryFor(v *Values, lv *levels, width int, signed bool) (*dictionary, error) {
+	f := newFinder(v.item, dictSample)
+	most := 1<<31 - 1
+	if n := width; n < 32 {
+		if signed {
+			n--
+		}
+		most = 1 << n
+	}
+	indices := f.all(lv.slots, most)
+	if indices == nil {
+		return nil, ErrSplit
+	}
+	d := &dictionary{n: len(f.firsts)}
+	switch width {
+	case 8:
+		d.indices = chooseFixed(narrowed[uint8](indices))
+	case 16:
+		d.indices = chooseFixed(narrowed[uint16](indices))
+	case 32:
+		d.indices = chooseFixed(indices)
+	default:
+		d.indices = chooseFixed(narrowed[uint64](indices))
+	}
+	d.fill(f)
+	return d, nil
+}
+
+func narrowed[T bitpack.Word](v []uint32) []T {
+	out := make([]T, len(v))
+	for i, x := range v {
+		out[i] = T(x)
+	}
+	return out
+}
+
+// fill writes the distinct values as the smallest block.
+func (d *dictionary) fill(f *finder) {
+	if f.size > 0 {
+		var data []byte
+		for _, i := range f.firsts {
+			data = append(data, f.value(int(i))...)
+		}
+		d.block, d.encoding = data, flatOf(uint64(8*f.size))
+		if f.size == 8 {
+			words := wordsOf[uint64](data)
+			how := chooseWords(words, 1)
+			d.block, d.encoding = how.append(nil, words), how.encoding()
+		}
+	} else {
+		var data []byte
+		offsets := []uint32{0}
+		for _, i := range f.firsts {
+			data = append(data, f.value(int(i))...)
+			offsets = append(offsets, uint32(len(data)))
+		}
+		width := 4
+		if f.v.t.Large {
+			width = 8
+		}
+		d.block, d.encoding = variable.AppendBlock(nil, width, data, offsets), variableOf(width)
+	}
+	if small := general.AppendLZ4(nil, d.block); len(small) < len(d.block)*9/10 {
+		d.block, d.encoding = small, generalOf(enc21pb.CompressionScheme_LZ4, d.encoding)
+	}
+}
