@@ -66,8 +66,9 @@ func (lv *levels) kindsOf(path *nest.Path, seen *[256]int, number *[256]uint16) 
 		number[code] = lv.maxDef
 	}
 	inside, lists := true, path.Lists // no list layer came yet
+	nulls := nullLayers(path, seen)
 	for i, layer := range path.Layers {
-		null, empty := seen[nest.Null(i)] > 0, seen[nest.Empty(i)] > 0
+		null, empty := nulls[i], seen[nest.Empty(i)] > 0
 		if layer.Kind == nest.List {
 			if inside {
 				lv.visible, inside = lv.maxDef, false
@@ -99,6 +100,18 @@ func (lv *levels) kindsOf(path *nest.Path, seen *[256]int, number *[256]uint16) 
 	if inside {
 		lv.visible = lv.maxDef
 	}
+}
+
+// nullLayers tells which layers have nulls. What lies in a null struct, up to
+// the first list, is null with it: the reader of Lance 10 counts on layers that
+// say so, although no pair has their levels.
+func nullLayers(path *nest.Path, seen *[256]int) []bool {
+	out, within := make([]bool, len(path.Layers)), false
+	for i := len(out) - 1; i >= 0; i-- {
+		out[i] = within || seen[nest.Null(i)] > 0
+		within = out[i] && path.Layers[i].Kind != nest.List
+	}
+	return out
 }
 
 // slotsOf is the code of every value; nil if all are valid.
