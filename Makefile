@@ -52,8 +52,9 @@ cross: ## static builds for every platform; only linux is run anywhere
 s3: ## build versitygw and s3meter into ./bin and start both; ends on Ctrl-C
 	$(GO) run ./internal/s3lab
 
-bench: ## our reader against pylance, in one run
+bench: ## our reader and our writer against pylance, each in one run
 	$(GO) run ./internal/bench
+	$(GO) run ./internal/bench -write
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target, FUZZTIME each

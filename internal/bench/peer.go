@@ -92,6 +92,11 @@ func (p *peer) time(args ...any) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
+	return costOf(out)
+}
+
+// costOf is the cost in an answer.
+func costOf(out map[string]any) (cost, error) {
 	ms, ok := out["ms"].(float64)
 	busy, ok2 := out["cpu"].(float64)
 	if !ok || !ok2 {

@@ -6,8 +6,10 @@ Reads one command a line from standard input and answers one line of JSON:
   scan PATH COL[,COL]    milliseconds (wall and processor) of one to_table
   take PATH SEED N COLS  milliseconds of one take of N rows
   single PATH SEED N COLS  milliseconds of N takes of one row each
+  rewrite PATH TMP COLS  milliseconds of one write_dataset of the columns, which
+                         are in memory, to TMP; and the bytes of the data file
 """
-import json, os, random, sys, time
+import json, os, random, shutil, sys, time
 
 import numpy as np
 import pyarrow as pa
@@ -95,6 +97,21 @@ def single(path, seed, n, cols):
     return timed(lambda: [ds.take([r], columns=names) for r in rows])
 
 
+held = {}
+
+
+def rewrite(path, tmp, cols):
+    if path not in held:
+        held[path] = dataset(path).to_table().combine_chunks()
+    part = held[path].select(cols.split(","))
+    shutil.rmtree(tmp, ignore_errors=True)
+    out = timed(lambda: lance.write_dataset(part, tmp, data_storage_version="2.2", max_rows_per_file=1 << 30))
+    data = os.path.join(tmp, "data")
+    out["bytes"] = sum(os.path.getsize(os.path.join(data, f)) for f in os.listdir(data))
+    shutil.rmtree(tmp)
+    return out
+
+
 for line in sys.stdin:
     name, *args = line.split()
-    print(json.dumps({"write": write, "scan": scan, "take": take, "single": single}[name](*args)), flush=True)
+    print(json.dumps({"write": write, "scan": scan, "take": take, "single": single, "rewrite": rewrite}[name](*args)), flush=True)

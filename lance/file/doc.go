@@ -1,4 +1,5 @@
-// Package file reads Lance data files of format 2.0, 2.1 and 2.2.
+// Package file reads Lance data files of format 2.0, 2.1 and 2.2, and writes
+// them in 2.2.
 //
 // # Container
 //
@@ -36,6 +37,20 @@
 // a task decodes the rows of all its leaves; tasks run side by side, units come
 // out in order. What is in flight is bounded by bytes, and a unit whose data
 // turn out to be too large is halved.
+//
+// # Writing
+//
+// A Writer keeps what it is given by physical column until that is a page, of
+// 8 MiB, and encodes pages side by side (package pack). What is kept is the
+// batches' own memory; only many small pieces are joined. Pages, payloads of
+// blobs between them, go to the file in the order in which they were begun, so
+// that the bytes do not depend on who was faster.
+//
+// A blob v2 column is stored as descriptors. Payloads of more than 4 MiB are a
+// side-car each, those of more than 64 KiB share one (both limits are the
+// field's), smaller ones lie in the data file.
+//
+// # Hostile input
 //
 // Everything in a file is taken as hostile: what it claims is checked against
 // the bytes that are there before memory is made for it.

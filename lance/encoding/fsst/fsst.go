@@ -1,5 +1,5 @@
-// Package fsst decodes strings that were packed with a table of up to 255
-// short symbols, each of which became one byte.
+// Package fsst packs and unpacks strings with a table of up to 255 short
+// symbols, each of which becomes one byte.
 //
 // # Symbol table
 //

@@ -39,11 +39,7 @@ var encoders sync.Pool
 func AppendZstd(dst, src []byte) []byte {
 	e, ok := encoders.Get().(*zstd.Encoder)
 	if !ok {
-		var err error
-		e, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			panic(err) // only a wrong option could be the cause
-		}
+		e, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) // only refuses wrong options
 	}
 	defer encoders.Put(e)
 	return e.EncodeAll(src, binary.LittleEndian.AppendUint64(dst, uint64(len(src))))

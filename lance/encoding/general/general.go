@@ -1,4 +1,5 @@
-// Package general undoes the general compressors, zstd and lz4.
+// Package general compresses with the general compressors, zstd and lz4, and
+// undoes it.
 //
 // # zstd
 //

@@ -60,21 +60,9 @@ func prefixedLZ4(t testing.TB, data []byte) []byte {
 		t.Fatal(err)
 	}
 	if n == 0 { // not compressible: one run of literals
-		return append(append(out, literalsOnly(len(data))...), data...)
+		return append(appendLiterals(out, len(data)), data...)
 	}
 	return append(out, block[:n]...)
-}
-
-// literalsOnly begins a block of n literals and nothing else.
-func literalsOnly(n int) []byte {
-	if n < 15 {
-		return []byte{byte(n << 4)}
-	}
-	out := []byte{0xf0}
-	for n -= 15; n >= 255; n -= 255 {
-		out = append(out, 255)
-	}
-	return append(out, byte(n))
 }
 
 func samples() map[string][]byte {
