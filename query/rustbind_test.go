@@ -1,0 +1,106 @@
+package query
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// right are mutations that are bound and run.
+var right = []string{
+	`{"n":null} query q($n: I32?) { update Service set { replicas: $n } where slug = "a" }`, `query q($n: I32?) { update Service set { replicas: $n } where slug = "a" }`, `query q($n: I32) { delete Box where b = 1 }`, `{"n":"+5"} query q($n: U32) { update Service set { small: $n } where slug = "a" }`,
+	`{"n":"-5"} query q($n: I32) { update Service set { replicas: $n } where slug = "a" }`, `{"n":5} query q($n: I64) { update Service set { replicas: $n } where slug = "a" }`, `{"n":5} query q($n: F64) { update Service set { rate: $n } where slug = "a" }`, `{"n":3.5e38} query q($n: F64) { update Service set { cost: $n } where slug = "a" }`,
+	`{"n":9223372036854775807} query q($n: U64) { update Service set { big: $n } where big = $n }`, `{"n":[1,2]} query q($n: [I32]) { update Service set { marks: $n } where slug = "a" }`, `{"n":[]} query q($n: [String]) { update Service set { tags: $n } where slug = "a" }`, `query q() { update Service set { tags: [] } where slug = "a" }`,
+	`{"n":[1,2,3]} query q($n: Vector(3)) { update Service set { vec: $n } where slug = "a" }`, `query q() { update Service set { vec: [1, 2.5, 16777217] } where slug = "a" }`, `{"n":"2024-02-30"} query q($n: Date) { delete Box where b = 1 }`, `{"n":"2024-02-29"} query q($n: Date) { update Service set { launched: $n } where slug = "a" }`,
+	`{"n":"2024-02-29T10:00:00.5+02:00"} query q($n: DateTime) { update Service set { checked: $n } where slug = "a" }`, `query q() { update Service set { checked: datetime("2024-02-29") } where slug = "a" }`, `query q() { update Service set { checked: now() } where slug = "a" }`, `{"n":"base64:aGk="} query q($n: Blob) { update Service set { logo: $n } where slug = "a" }`,
+	`{"n":"base64:aGk="} query q($n: String) { update Service set { logo: $n } where slug = "a" }`, `query q() { delete Service where tier != "gold" }`, `query q() { delete Service where up < true }`, `query q() { delete Service where cost < 1 }`, `query q() { delete Service where rate = 0.1 }`, `query q() { delete Service where replicas = 3 }`, `query q() { delete DependsOn where from != "a" delete Holds where to = "b" }`,
+	`{"x":1,"y":[1,[null]],"z":null} query q() { delete Box where b = 1 }`, `null query q() { delete Box where b = 1 }`, `query q() { insert Service { slug: "x", name: "n", tier: "gold", made: [1, 2] } insert DependsOn { from: "x", to: "x", weight: 0.5 } }`, `query q() { insert Box { a: "x" b: 1 } update Box set { note: "n" } where a = "x" }`,
+	// where the Rust engine refuses and we do the right thing: D10, D13
+	`D10 query q() { delete Service where launched < date("2024-01-01") }`, `D10 query q() { delete Service where checked != now() }`, `D10 query q() { delete Service where replicas > 2.5 }`, `D10 query q() { delete Service where replicas < 9000000000 }`, `D10 query q() { delete Service where small > -0.5 }`,
+	`D13 query q() { update Service set { cost: 5 } where slug = "a" }`, `{"n":5} D13 query q($n: I64) { update Service set { rate: $n } where slug = "a" }`,
+}
+
+// onlyOurs are errors of ours about what the Rust engine takes, each with the
+// reason.
+var onlyOurs = map[string]string{
+	"which where cannot compare":      "it finds no row, whatever the list",
+	"the name is reserved":            "it fails where the query has now()",
+	"element 1: cannot convert Float": "it stores null for the element",
+}
+
+// TestBindLikeTheRustEngine runs mutations with the Rust CLI on a graph: what
+// we bind it runs, what we refuse it refuses, but for what is listed here.
+func TestBindLikeTheRustEngine(t *testing.T) {
+	bin := os.Getenv("OMNIGRAPH_BIN")
+	if bin == "" {
+		t.Skip("OMNIGRAPH_BIN is not set: bound mutations are not run by the Rust CLI")
+	}
+	ir, dir := compile(t, wide), t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	graph := filepath.Join(dir, "g")
+	cli := func(args ...string) error {
+		_, err := exec.CommandContext(t.Context(), bin, args...).Output()
+		return err
+	}
+	if err := cli("init", "--schema", write("s.pg", wide), graph); err != nil {
+		t.Fatal(err)
+	}
+	row := `{"type":"Service","data":{"slug":"a","name":"A","tier":"gold","made":[0,0],"replicas":2,"cost":2.5}}`
+	if err := cli("load", "--mode", "overwrite", "--data", write("d.jsonl", row), graph); err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, text := range wrong {
+		if _, source := split(text); strings.Contains(source, "mutat") || !strings.Contains(source, "match {") {
+			texts = append(texts, text)
+		}
+	}
+	bound := 0
+	for _, text := range append(texts, right...) {
+		params, source := split(text)
+		defect := ""
+		if strings.HasPrefix(params, "null") || strings.HasPrefix(source, "null ") {
+			params, source = "null", strings.TrimPrefix(source, "null ")
+		}
+		if source != "" && source[0] == 'D' {
+			defect, source, _ = strings.Cut(source, " ")
+		}
+		file, err := Parse(source)
+		if err != nil || len(file.Queries) != 1 {
+			continue
+		}
+		checked, err := Check(file.Queries[0], ir)
+		if err != nil {
+			continue
+		}
+		_, ours := checked.Bind([]byte(params), time.Unix(0, 0))
+		args := []string{"mutate", "q", "--store", graph, "-e", source}
+		if params != "" {
+			args = append(args, "--params", params)
+		}
+		theirs := cli(args...)
+		excused := defect != ""
+		for part := range onlyOurs {
+			excused = excused || ours != nil && strings.Contains(ours.Error(), part)
+		}
+		if bound++; (ours == nil) == (theirs == nil) == excused {
+			said := ""
+			var exit *exec.ExitError
+			if errors.As(theirs, &exit) {
+				said = string(exit.Stderr)
+			}
+			t.Errorf("%s\n  ours: %v\ntheirs: %v %s", text, ours, theirs, said)
+		}
+	}
+	t.Logf("%d mutations", bound)
+}
