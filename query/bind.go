@@ -79,8 +79,8 @@ func (c *Checked) Bind(params []byte, now time.Time) (*Bound, error) {
 		return nil, err
 	}
 	b := &binder{c: c, now: now, out: &Bound{Query: c.Query, Params: values}}
-	if c.Query.Reads() {
-		return b.out, b.used()
+	if err := b.used(); err != nil {
+		return nil, err
 	}
 	for i := range c.Query.Mutations {
 		s, err := b.statement(&c.Query.Mutations[i], c.types[i])
@@ -99,16 +99,16 @@ type binder struct {
 }
 
 func (b *binder) refuse(at int, format string, args ...any) error {
-	k := &checker{out: &Checked{Query: b.c.Query}}
-	k.refuse(at, format, args...)
-	return k.out.Refused
+	return refused(b.out.Query, at, format, args...)
 }
 
+// missing is about a parameter that has no value where it is used.
 func missing(name string) error {
 	return &ParamError{name, fmt.Sprintf("parameter '%s' not provided; it is used, and not declared with a type that may be null", name)}
 }
 
-// used demands a value of every parameter that a reading query mentions.
+// used demands a value of every parameter that a reading query mentions; those
+// of a mutation are looked up as its statements are made.
 func (b *binder) used() error {
 	var lacks string
 	lack := func(name string) bool {

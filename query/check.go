@@ -56,16 +56,14 @@ func (c *checker) bind(name string, t *schema.Type) {
 	}
 }
 
-func (c *checker) pos(at int) lex.Pos { return lex.Position(c.out.Query.source, at) }
-
 func (c *checker) fail(at int, code, format string, args ...any) error {
-	return &TypeError{c.pos(at), code, fmt.Sprintf(format, args...)}
+	return &TypeError{lex.Position(c.out.Query.source, at), code, fmt.Sprintf(format, args...)}
 }
 
 // refuse notes why the query will not be run; the first reason counts.
 func (c *checker) refuse(at int, format string, args ...any) {
 	if c.out.Refused == nil {
-		c.out.Refused = &RefusedError{c.pos(at), c.out.Query.Name, fmt.Sprintf(format, args...)}
+		c.out.Refused = refused(c.out.Query, at, format, args...)
 	}
 }
 

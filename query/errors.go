@@ -34,6 +34,10 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("query '%s' is not run: %s (%s)", e.Query, e.Text, e.Pos)
 }
 
+func refused(q *Query, at int, format string, args ...any) *RefusedError {
+	return &RefusedError{lex.Position(q.source, at), q.Name, fmt.Sprintf(format, args...)}
+}
+
 // ParamError says what is wrong with the parameters that were handed over.
 type ParamError struct {
 	Param string // "" for all of them
