@@ -27,11 +27,31 @@ func commit(id string, version uint64, parents ...string) manifest.Commit {
 	return c
 }
 
+func graphOf(lists ...[]manifest.Commit) *Graph {
+	var packed []*manifest.Commits
+	for _, l := range lists {
+		packed = append(packed, manifest.CommitsOf(l))
+	}
+	return NewGraph(packed...)
+}
+
+// distances are those of the commits that one comes from, by id.
+func distances(g *Graph, id string) map[string]int {
+	out := map[string]int{}
+	n, _ := g.Find(id)
+	for i, d := range g.Distances(n) {
+		if d >= 0 {
+			out[g.At(i).ID] = int(d)
+		}
+	}
+	return out
+}
+
 // A trunk a-b-c-d-e, a branch b-x-y, y merged into d.
 func diamond() *Graph {
 	trunk := []manifest.Commit{commit("e", 6, "d"), commit("d", 5, "c", "y"), commit("c", 3, "b"), commit("b", 2, "a"), commit("a", 1)}
 	side := []manifest.Commit{commit("y", 4, "x"), commit("x", 3, "b"), commit("b", 2, "a"), commit("a", 1)}
-	return NewGraph(trunk, side)
+	return graphOf(trunk, side)
 }
 
 func TestGraph(t *testing.T) {
@@ -43,7 +63,7 @@ func TestGraph(t *testing.T) {
 	if order != "edyxcba" {
 		t.Errorf("order %s", order)
 	}
-	if got, want := g.Distances("d"), (map[string]int{"d": 0, "c": 1, "y": 1, "b": 2, "x": 2, "a": 3}); !reflect.DeepEqual(got, want) {
+	if got, want := distances(g, "d"), (map[string]int{"d": 0, "c": 1, "y": 1, "b": 2, "x": 2, "a": 3}); !reflect.DeepEqual(got, want) {
 		t.Errorf("distances %v, want %v", got, want)
 	}
 	for _, c := range []struct{ a, b, base string }{
@@ -69,11 +89,11 @@ func TestGraph(t *testing.T) {
 
 // Equal distances: the higher manifest version; equal versions: the newer.
 func TestMergeBaseTies(t *testing.T) {
-	g := NewGraph([]manifest.Commit{commit("p", 5, "k", "l"), commit("q", 5, "l", "k"), commit("k", 3), commit("l", 4)})
+	g := graphOf([]manifest.Commit{commit("p", 5, "k", "l"), commit("q", 5, "l", "k"), commit("k", 3), commit("l", 4)})
 	if base, _ := g.MergeBase("p", "q"); base.ID != "l" {
 		t.Errorf("base %s, want l of the higher version", base.ID)
 	}
-	g = NewGraph([]manifest.Commit{commit("p", 5, "k", "l"), commit("q", 5, "l", "k"), commit("k", 3), commit("l", 3)})
+	g = graphOf([]manifest.Commit{commit("p", 5, "k", "l"), commit("q", 5, "l", "k"), commit("k", 3), commit("l", 3)})
 	if base, _ := g.MergeBase("p", "q"); base.ID != "l" {
 		t.Errorf("base %s, want l, the last by id", base.ID)
 	}
@@ -83,12 +103,12 @@ func TestDamagedLineage(t *testing.T) {
 	actor := "ann"
 	other := commit("a", 1)
 	other.Actor = &actor
-	g := NewGraph([]manifest.Commit{commit("b", 2, "a", "gone"), commit("a", 1)}, []manifest.Commit{other})
+	g := graphOf([]manifest.Commit{commit("b", 2, "a", "gone"), commit("a", 1)}, []manifest.Commit{other})
 	if !slices.Equal(g.Missing(), []string{"gone"}) || !slices.Equal(g.Conflicts(), []string{"a"}) {
 		t.Errorf("missing %v, conflicts %v", g.Missing(), g.Conflicts())
 	}
-	g = NewGraph([]manifest.Commit{commit("a", 1, "b"), commit("b", 2, "a")})
-	if d := g.Distances("a"); len(d) != 2 {
+	g = graphOf([]manifest.Commit{commit("a", 1, "b"), commit("b", 2, "a")})
+	if d := distances(g, "a"); len(d) != 2 {
 		t.Errorf("a cycle: distances %v", d)
 	}
 }
@@ -108,7 +128,7 @@ func TestMergeBaseAgainstSearch(t *testing.T) {
 			}
 			list = append(list, c)
 		}
-		g := NewGraph(list)
+		g := graphOf(list)
 		a, b := list[rnd.IntN(len(list))].ID, list[rnd.IntN(len(list))].ID
 		want := ""
 		score := func(id string) (int, bool) {
@@ -245,7 +265,7 @@ func TestRealGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	states := map[string]*manifest.State{}
-	var lists [][]manifest.Commit
+	var lists []*manifest.Commits
 	for _, b := range all {
 		v, err := manifest.Open(context.Background(), s, manifest.Options{Branch: b.Name})
 		if err != nil {

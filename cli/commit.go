@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"slices"
 
 	"github.com/omnideck/omnideck/cli/out"
 	"github.com/omnideck/omnideck/engine"
@@ -19,12 +18,12 @@ func commitListVerb() *verb {
 				return err
 			}
 			if c.boolean("ndjson") {
-				return also(lines(c, slices.Values(commits)), err)
+				return also(lines(c, commits.All()), err)
 			}
 			return also(c.shared(struct {
-				Commits []engine.Commit `json:"commits"`
+				Commits *engine.Commits `json:"commits"`
 			}{commits}, func(t *out.Text) {
-				for _, k := range commits {
+				for k := range commits.All() {
 					by := ""
 					if k.Actor != nil {
 						by = " actor=" + *k.Actor

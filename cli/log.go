@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/omnideck/omnideck/cli/out"
@@ -21,7 +20,7 @@ func logVerb() *verb {
 		run: reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
 			drawn := c.boolean("graph")
 			var (
-				all []engine.LogEntry
+				all *engine.Log
 				err error
 			)
 			if drawn && at.Branch == "" {
@@ -33,10 +32,10 @@ func logVerb() *verb {
 				return err
 			}
 			if c.boolean("ndjson") {
-				return also(lines(c, slices.Values(all)), err)
+				return also(lines(c, all.Entries()), err)
 			}
 			return also(c.own(struct {
-				Commits []engine.LogEntry `json:"commits"`
+				Commits *engine.Log `json:"commits"`
 			}{all}, func(t *out.Text) { printLog(t, all, drawn, c.integer("limit")) }), err)
 		}),
 	}
@@ -45,28 +44,25 @@ func logVerb() *verb {
 // printLog prints a row for each commit and, without the drawing, a line for
 // each table that it changed. A merged commit that is not in a whole history
 // went with its branch, and gets no lane.
-func printLog(t *out.Text, all []engine.LogEntry, drawn bool, limit int) {
+func printLog(t *out.Text, all *engine.Log, drawn bool, limit int) {
 	var rows []part.Row
 	lanes := 0
 	if drawn {
-		listed := map[string]bool{}
-		for _, e := range all {
-			listed[e.ID] = true
-		}
-		cut := limit > 0 && len(all) >= limit
-		dag := part.NewDag(len(all), func(i int) part.Node {
-			n := dagNode(all[i].Commit)
-			if !cut && !listed[n.Merged] {
+		cut := limit > 0 && all.Len() >= limit
+		dag := part.NewDag(all.Len(), func(i int) part.Node {
+			n := dagNode(all.Commit(i))
+			if !cut && all.Merged(i) < 0 {
 				n.Merged = ""
 			}
 			return n
 		})
-		rows = dag.Window(t.Theme(), 0, len(all))
+		rows = dag.Window(t.Theme(), 0, all.Len())
 		for _, r := range rows {
 			lanes = max(lanes, r.Width())
 		}
 	}
-	for i, e := range all {
+	for i := range all.Len() {
+		e := all.Entry(i)
 		var b strings.Builder
 		if drawn {
 			for _, s := range rows[i].Cells {

@@ -54,7 +54,7 @@ func (g *Graph) Branches(ctx context.Context) ([]Branch, error) {
 			}
 		}
 		states := map[string]*manifest.State{}
-		var lists [][]manifest.Commit
+		var lists []*manifest.Commits
 		for _, b := range all {
 			if b.view != nil {
 				states[b.Name] = &b.view.State

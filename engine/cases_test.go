@@ -217,8 +217,8 @@ func TestLostManifestFragment(t *testing.T) {
 	if f := findingOf(t, info, "M3"); f.Severity != engine.SeverityError || f.Trust == "" {
 		t.Errorf("finding %+v", f)
 	}
-	if commits, err := g.Commits(ctx, "", 0); len(commits) == 0 || !errors.As(err, &part) {
-		t.Errorf("commits: %d, %v", len(commits), err)
+	if commits, err := g.Commits(ctx, "", 0); commits.Len() == 0 || !errors.As(err, &part) {
+		t.Errorf("commits: %d, %v", commits.Len(), err)
 	}
 	wantProblem(t, g, "manifest-fragment", last)
 	verifyOthers(t, g, "archive")

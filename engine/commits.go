@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
+	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/manifest"
 )
 
@@ -23,27 +23,16 @@ func optional(s string) *string {
 	return &s
 }
 
-// firstN is the beginning of a list; 0 = all of it.
-func firstN[T any](list []T, n int) []T {
-	if n > 0 && n < len(list) {
-		return list[:n]
-	}
-	return list
-}
-
 // Commits are the commits in the history of a branch ("" = main), newest
 // first; limit 0 = all. An *IncompleteError comes beside the commits.
-func (g *Graph) Commits(ctx context.Context, branch string, limit int) ([]Commit, error) {
-	return do(ctx, g, "commits", func(ctx context.Context, o *operation) ([]Commit, error) {
+func (g *Graph) Commits(ctx context.Context, branch string, limit int) (*Commits, error) {
+	return do(ctx, g, "commits", func(ctx context.Context, o *operation) (*Commits, error) {
 		view, err := o.at(ctx, At{Branch: branch})
 		if err != nil {
 			return nil, err
 		}
-		out := make([]Commit, 0, len(view.Commits))
-		for _, c := range firstN(view.Commits, limit) {
-			out = append(out, commitOf(c))
-		}
-		return out, incomplete("history", view)
+		out := inOrder(branches.NewGraph(view.Commits), nil, limit)
+		return &out, incomplete("history", view)
 	})
 }
 
@@ -63,17 +52,14 @@ func (g *Graph) Commit(ctx context.Context, id string) (*Commit, error) {
 
 // Log is Commits with what each commit did to the tables, by the counts that
 // were published: no table is opened. An *IncompleteError comes beside it.
-func (g *Graph) Log(ctx context.Context, branch string, limit int) ([]LogEntry, error) {
-	return do(ctx, g, "log", func(ctx context.Context, o *operation) ([]LogEntry, error) {
+func (g *Graph) Log(ctx context.Context, branch string, limit int) (*Log, error) {
+	return do(ctx, g, "log", func(ctx context.Context, o *operation) (*Log, error) {
 		view, err := o.at(ctx, At{Branch: branch})
 		if err != nil {
 			return nil, err
 		}
-		changes := view.Changes()
-		out := make([]LogEntry, 0, len(view.Commits))
-		for _, c := range firstN(view.Commits, limit) {
-			out = append(out, LogEntry{commitOf(c), changedBy(changes[c.ManifestVersion])})
-		}
+		out := &Log{Commits: inOrder(branches.NewGraph(view.Commits), nil, limit)}
+		out.fill([]*manifest.State{&view.State})
 		return out, incomplete("history", view)
 	})
 }
@@ -81,15 +67,15 @@ func (g *Graph) Log(ctx context.Context, branch string, limit int) ([]LogEntry, 
 // LogAll is the union of the logs of all branches, newest first, children
 // before their parents. A branch that cannot be read is an *IncompleteError
 // beside the rest.
-func (g *Graph) LogAll(ctx context.Context, limit int) ([]LogEntry, error) {
-	return do(ctx, g, "log all", func(ctx context.Context, o *operation) ([]LogEntry, error) {
+func (g *Graph) LogAll(ctx context.Context, limit int) (*Log, error) {
+	return do(ctx, g, "log all", func(ctx context.Context, o *operation) (*Log, error) {
 		all, err := o.allViews(ctx)
 		if err != nil {
 			return nil, err
 		}
 		var (
-			entries []LogEntry
-			seen    = map[string]bool{}
+			lists   []*manifest.Commits
+			states  []*manifest.State
 			missing = &IncompleteError{What: "history"}
 		)
 		for _, b := range all {
@@ -100,66 +86,53 @@ func (g *Graph) LogAll(ctx context.Context, limit int) ([]LogEntry, error) {
 			if e, ok := incomplete("history", b.view).(*IncompleteError); ok {
 				missing.Problems = append(missing.Problems, e.Problems...)
 			}
-			changes := b.view.Changes()
-			for _, c := range b.view.Commits {
-				if !seen[c.ID] {
-					seen[c.ID] = true
-					entries = append(entries, LogEntry{commitOf(c), changedBy(changes[c.ManifestVersion])})
-				}
-			}
+			lists, states = append(lists, b.view.Commits), append(states, &b.view.State)
 		}
-		entries = firstN(childrenFirst(entries), limit)
-		switch {
-		case len(entries) == 0 && len(all) > 0 && all[0].err != nil:
+		dag := branches.NewGraph(lists...)
+		if dag.Len() == 0 && len(all) > 0 && all[0].err != nil {
 			return nil, all[0].err
-		case len(missing.Problems) > 0:
+		}
+		out := &Log{Commits: inOrder(dag, childrenFirst(dag), limit)}
+		out.fill(states)
+		if len(missing.Problems) > 0 {
 			slices.Sort(missing.Problems)
 			missing.Problems = slices.Compact(missing.Problems)
-			return entries, missing
+			return out, missing
 		}
-		return entries, nil
+		return out, nil
 	})
-}
-
-func changedBy(changes []manifest.Change) []TableChange {
-	out := make([]TableChange, 0, len(changes))
-	for _, c := range changes {
-		out = append(out, TableChange{
-			Table: c.Alias, FromVersion: c.From, ToVersion: c.To,
-			RowsDelta: int64(c.RowsAfter) - int64(c.RowsBefore),
-		})
-	}
-	slices.SortFunc(out, func(a, b TableChange) int { return strings.Compare(a.Table, b.Table) })
-	return out
 }
 
 // childrenFirst orders commits so that none stands before one of its children;
 // among those that may come next the newest does (time, manifest version, id).
 // Times of different writers need not agree with descent, versions of
 // different branches do not. Commits of a cycle, which no sound history has,
-// come last in that same order.
-func childrenFirst(entries []LogEntry) []LogEntry {
-	newest := func(a, b LogEntry) int {
-		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ManifestVersion, a.ManifestVersion), strings.Compare(b.ID, a.ID))
+// come last in that same order. nil is the order of their numbers.
+func childrenFirst(g *branches.Graph) []int32 {
+	order, numbered := newestFirst(g)
+	place := make([]int32, len(order))
+	for i, n := range order {
+		place[n] = int32(i)
 	}
-	slices.SortFunc(entries, newest)
-	at := make(map[string]int, len(entries))
-	for i, e := range entries {
-		at[e.ID] = i
-	}
-	children := make([]int, len(entries)) // not yet placed
-	each := func(e LogEntry, f func(i int)) {
-		for _, p := range []*string{e.Parent, e.MergedParent} {
-			if p == nil {
-				continue
-			}
-			if i, ok := at[*p]; ok {
-				f(i)
+	each := func(i int, f func(p int)) {
+		for _, s := range []manifest.Side{manifest.First, manifest.Merged} {
+			if p := g.Parent(int(order[i]), s); p >= 0 {
+				f(int(place[p]))
 			}
 		}
 	}
-	for _, e := range entries {
-		each(e, func(i int) { children[i]++ })
+	children, sound := make([]int32, len(order)), true // not yet placed
+	for i := range order {
+		each(i, func(p int) {
+			children[p]++
+			sound = sound && p > i
+		})
+	}
+	switch {
+	case sound && numbered:
+		return nil
+	case sound:
+		return order
 	}
 	ready := &indexHeap{}
 	for i, n := range children {
@@ -167,22 +140,44 @@ func childrenFirst(entries []LogEntry) []LogEntry {
 			ready.push(i)
 		}
 	}
-	out := make([]LogEntry, 0, len(entries))
-	placed := make([]bool, len(entries))
+	out := make([]int32, 0, len(order))
+	placed := make([]bool, len(order))
 	for ready.len() > 0 {
 		i := ready.pop()
 		placed[i] = true
-		out = append(out, entries[i])
-		each(entries[i], func(p int) {
+		out = append(out, order[i])
+		each(i, func(p int) {
 			if children[p]--; children[p] == 0 {
 				ready.push(p)
 			}
 		})
 	}
-	for i, e := range entries {
+	for i, n := range order {
 		if !placed[i] {
-			out = append(out, e)
+			out = append(out, n)
 		}
 	}
 	return out
+}
+
+// newestFirst orders the numbers of commits by time, manifest version and id;
+// numbered says that they stood in that order.
+func newestFirst(g *branches.Graph) (order []int32, numbered bool) {
+	order = make([]int32, g.Len())
+	for i := range order {
+		order[i] = int32(i)
+	}
+	newest := func(a, b int32) int {
+		x, i := g.In(int(a))
+		y, j := g.In(int(b))
+		if c := cmp.Or(cmp.Compare(y.CreatedAt(j), x.CreatedAt(i)), cmp.Compare(y.Version(j), x.Version(i))); c != 0 {
+			return c
+		}
+		return y.CompareID(j, x, i)
+	}
+	if slices.IsSortedFunc(order, newest) {
+		return order, true
+	}
+	slices.SortFunc(order, newest)
+	return order, false
 }

@@ -82,7 +82,7 @@ func TestDiffBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := engine.At{Version: log[0].ManifestVersion - 1}
+		at := engine.At{Version: log.Version(0) - 1}
 		totals, calls := traced(t, files, func(ctx context.Context, g *engine.Graph) error {
 			d, err := g.Diff(ctx, at, engine.At{}, engine.DiffOptions{})
 			if err == nil && (len(d.Counts) != 1 || len(d.Changes) == 0) {
@@ -109,7 +109,8 @@ func TestDiffReadsWhatChanged(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = g.DiffVersions(ctx, log[0].Changed[0].Table, "", log[0].Changed[0].FromVersion, log[0].Changed[0].ToVersion, engine.DiffOptions{})
+		c := log.Changed(0)[0]
+		_, err = g.DiffVersions(ctx, c.Table, "", c.FromVersion, c.ToVersion, engine.DiffOptions{})
 		return err
 	})
 	if n := totals.Classes[classOp(cost.DataScan, blob.OpGet)]; n == 0 || n > 4 {
@@ -182,7 +183,7 @@ func TestDiffOfDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Diff(ctx, engine.At{Version: log[0].ManifestVersion - 1}, engine.At{}, engine.DiffOptions{}); err != nil {
+	if _, err := g.Diff(ctx, engine.At{Version: log.Version(0) - 1}, engine.At{}, engine.DiffOptions{}); err != nil {
 		t.Errorf("a write to another table: %v", err)
 	}
 }
@@ -196,7 +197,7 @@ func TestDiffVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	met := 0
-	for _, e := range entries {
+	for e := range entries.Entries() {
 		if e.Parent == nil {
 			continue
 		}

@@ -141,10 +141,10 @@ func TestDiffIsTheDifferenceOfExports(t *testing.T) {
 				t.Fatal(err)
 			}
 			byID := map[string]engine.LogEntry{}
-			for _, e := range all {
+			for e := range all.Entries() {
 				byID[e.ID] = e
 			}
-			for _, e := range pace.Every(t, 6, all) {
+			for _, e := range pace.Every(t, 6, slices.Collect(all.Entries())) {
 				if e.Parent == nil {
 					continue
 				}

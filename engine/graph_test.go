@@ -22,7 +22,7 @@ func TestResolveAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := commits[0]
+	c := commits.Commit(0)
 	if c.BranchName() != "review/new-calls" {
 		t.Fatalf("the head of the branch is %+v", c)
 	}
@@ -88,7 +88,7 @@ func TestReclaimedHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone, reads := 0, 0
-	for _, c := range commits {
+	for c := range commits.All() {
 		at := engine.At{Branch: c.BranchName(), Commit: c.ID, Version: c.ManifestVersion}
 		if _, err := g.Snapshot(ctx, at); err != nil {
 			t.Errorf("snapshot at %s: %v", c.ID, err)

@@ -125,8 +125,9 @@ func TestLogAgreesWithSnapshots(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, e := range entries {
-				want := changesBetween(t, g, entries, i)
+			all := slices.Collect(entries.Entries())
+			for i, e := range all {
+				want := changesBetween(t, g, all, i)
 				if !slices.Equal(e.Changed, want) {
 					t.Errorf("%s %s: commit %s changed %+v, its snapshots say %+v", name, branch, e.ID, e.Changed, want)
 				}
@@ -189,12 +190,13 @@ func TestLogAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range commits {
+		for c := range commits.All() {
 			want[c.ID] = true
 		}
 	}
 	at := map[string]int{}
-	for i, e := range all {
+	for i := range all.Len() {
+		e := all.Commit(i)
 		if _, twice := at[e.ID]; twice {
 			t.Errorf("%s stands twice", e.ID)
 		}
@@ -203,7 +205,7 @@ func TestLogAll(t *testing.T) {
 			t.Errorf("%s is on no branch", e.ID)
 		}
 	}
-	for _, e := range all {
+	for e := range all.All() {
 		for _, p := range []*string{e.Parent, e.MergedParent} {
 			if p == nil {
 				continue
@@ -213,11 +215,11 @@ func TestLogAll(t *testing.T) {
 			}
 		}
 	}
-	if len(all) != len(want) {
-		t.Errorf("%d commits, want %d", len(all), len(want))
+	if all.Len() != len(want) {
+		t.Errorf("%d commits, want %d", all.Len(), len(want))
 	}
 	few, err := g.LogAll(ctx, 3)
-	if err != nil || len(few) != 3 || few[2].ID != all[2].ID {
+	if err != nil || few.Len() != 3 || few.ID(2) != all.ID(2) {
 		t.Errorf("the first three: %+v, %v", few, err)
 	}
 	verified(t, g)
@@ -261,8 +263,8 @@ func TestSmallPagesAndALongChain(t *testing.T) {
 	if bs, err := g.Branches(ctx); err != nil || len(bs) != 4 || bs[0].Problem != "" {
 		t.Errorf("branches %+v, %v", bs, err)
 	}
-	if commits, err := g.Commits(ctx, "", 0); err != nil || len(commits) == 0 {
-		t.Errorf("commits %d, %v", len(commits), err)
+	if commits, err := g.Commits(ctx, "", 0); err != nil || commits.Len() == 0 {
+		t.Errorf("commits %d, %v", commits.Len(), err)
 	}
 	if h, err := g.Holds(ctx, "__manifest", 10); err != nil || h.Deletable {
 		t.Errorf("holds %+v, %v", h, err)

@@ -137,7 +137,7 @@ func holdPublished(held holdings, d chainOf, all []branchView) {
 // version numbers are its own; a branch that is gone left its rows with those
 // that were forked from it.
 func holdMergeBases(held holdings, d chainOf, all []branchView) {
-	var lists [][]manifest.Commit
+	var lists []*manifest.Commits
 	views := map[string]*manifest.View{}
 	for _, b := range all {
 		lists = append(lists, b.view.Commits)
@@ -179,8 +179,8 @@ func holdMergeBases(held holdings, d chainOf, all []branchView) {
 // manifest version, told from the rows that its publishes left: no request.
 func publishedAt(v *manifest.View, id manifest.Identity, at uint64) (version uint64, owner string) {
 	updated := uint64(0)
-	for _, r := range v.State.Versions {
-		if r.Identity != id || r.Updated > at {
+	for r := range v.State.Versions.Of(id) {
+		if r.Updated > at {
 			continue
 		}
 		if r.Version > version || r.Version == version && r.Updated >= updated {

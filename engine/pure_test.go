@@ -12,9 +12,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"pgregory.net/rapid"
 
+	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/format"
 	"github.com/omnideck/omnideck/lance/index"
+	"github.com/omnideck/omnideck/manifest"
 )
 
 func TestHistogramBuckets(t *testing.T) {
@@ -65,7 +67,7 @@ func TestSuggestions(t *testing.T) {
 func TestChildrenFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 30).Draw(t, "n")
-		entries := make([]LogEntry, n)
+		entries := make([]Commit, n)
 		for i := range entries {
 			e := &entries[i]
 			e.ID = fmt.Sprintf("%03d", i)
@@ -78,14 +80,15 @@ func TestChildrenFirst(t *testing.T) {
 				}
 			}
 		}
-		ids := func(list []LogEntry) []string {
+		ids := func(list []Commit) []string {
 			out := make([]string, len(list))
 			for i, e := range list {
 				out[i] = e.ID
 			}
 			return out
 		}
-		got := childrenFirst(slices.Clone(entries))
+		cut := rapid.IntRange(0, n).Draw(t, "cut") // two branches that share some
+		got := ordered(entries[:cut], entries[cut/2:])
 		if !slices.Equal(slices.Sorted(slices.Values(ids(got))), ids(entries)) {
 			t.Fatalf("commits were lost or doubled: %v", ids(got))
 		}
@@ -101,14 +104,38 @@ func TestChildrenFirst(t *testing.T) {
 			}
 		}
 		shuffled := rapid.Permutation(entries).Draw(t, "order")
-		if again := childrenFirst(slices.Clone(shuffled)); !slices.Equal(ids(again), ids(got)) {
+		if again := ordered(shuffled); !slices.Equal(ids(again), ids(got)) {
 			t.Fatalf("the order depends on the order of input: %v and %v", ids(got), ids(again))
 		}
 	})
 	a, b := "a", "b"
-	if got := childrenFirst([]LogEntry{{Commit: Commit{ID: a, Parent: &b}}, {Commit: Commit{ID: b, Parent: &a}}}); len(got) != 2 {
+	if got := ordered([]Commit{{ID: a, Parent: &b}, {ID: b, Parent: &a}}); len(got) != 2 {
 		t.Errorf("a cycle: %+v", got)
 	}
+}
+
+// ordered are the commits of some branches as LogAll orders them.
+func ordered(lists ...[]Commit) []Commit {
+	var all []*manifest.Commits
+	for _, l := range lists {
+		var entries []LogEntry
+		for _, c := range l {
+			entries = append(entries, LogEntry{Commit: c})
+		}
+		packed := manifest.CommitsOf(nil)
+		if len(l) > 0 {
+			packed, _ = LogOf(entries).graph.In(0)
+		}
+		all = append(all, packed)
+	}
+	g := branches.NewGraph(all...)
+	log := inOrder(g, childrenFirst(g), 0)
+	for i := range log.Len() {
+		if at, ok := log.Find(log.ID(i)); !ok || at != i {
+			panic(fmt.Sprintf("%s stands at %d and is found at %d", log.ID(i), i, at))
+		}
+	}
+	return slices.Collect(log.All())
 }
 
 // Case 9: null, empty text, empty list and NaN look different.

@@ -230,15 +230,15 @@ func mergeBase(t *testing.T, g *engine.Graph, branch string) engine.Commit {
 		t.Fatal(err)
 	}
 	byID := map[string]engine.Commit{}
-	for _, e := range all {
-		byID[e.ID] = e.Commit
+	for c := range all.All() {
+		byID[c.ID] = c
 	}
 	distances := func(branch string) map[string]int {
 		commits, err := g.Commits(context.Background(), branch, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, frontier := map[string]int{}, []string{commits[0].ID}
+		out, frontier := map[string]int{}, []string{commits.ID(0)}
 		for d := 0; len(frontier) > 0; d++ {
 			var next []string
 			for _, id := range frontier {

@@ -146,28 +146,26 @@ func (v *verifier) branch(ctx context.Context, name string) (*manifest.View, err
 // may have lived on a branch that was deleted since; only a parent on the
 // commit's own line must be there.
 func (v *verifier) lineage(views []*manifest.View) {
-	var lists [][]manifest.Commit
+	var lists []*manifest.Commits
 	for _, view := range views {
 		lists = append(lists, view.Commits)
 	}
 	dag := branches.NewGraph(lists...)
-	all := dag.All()
-	v.checked(func(c *VerifyChecked) { c.Commits += len(all) })
+	v.checked(func(c *VerifyChecked) { c.Commits += dag.Len() })
 	for _, id := range dag.Conflicts() {
 		v.add(Problem{ID: "commit-conflict", Table: manifestTable, Key: id, Found: "two commits of that id that differ", Expected: "one"})
 	}
-	for _, c := range all {
+	for n, c := range dag.All() {
 		problem := func(id, found, expected string) {
 			v.add(Problem{ID: id, Table: manifestTable, Branch: nameOf(c.Branch), Version: c.ManifestVersion, Key: c.ID, Found: found, Expected: expected})
 		}
 		if c.Parent == "" {
 			continue
 		}
-		parent, ok := dag.Commit(c.Parent)
-		switch {
-		case !ok:
+		p := dag.Parent(n, manifest.First)
+		if p < 0 {
 			problem("lineage-parent", "no commit "+c.Parent, "the parent that it names")
-		case parent.ManifestVersion >= c.ManifestVersion:
+		} else if parent := dag.At(p); parent.ManifestVersion >= c.ManifestVersion {
 			problem("lineage-order", fmt.Sprintf("its parent %s was made at version %d", parent.ID, parent.ManifestVersion), "a lower version than its own")
 		}
 	}

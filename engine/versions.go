@@ -187,3 +187,11 @@ func Describe(ctx context.Context, v *Version, s *lance.Snapshot) {
 		}
 	}
 }
+
+// firstN is the beginning of a list; 0 = all of it.
+func firstN[T any](list []T, n int) []T {
+	if n > 0 && n < len(list) {
+		return list[:n]
+	}
+	return list
+}

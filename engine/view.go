@@ -239,23 +239,24 @@ func (o *operation) findCommit(ctx context.Context, id, hint string) (manifest.C
 	if err != nil {
 		return manifest.Commit{}, err
 	}
-	seen := map[string]manifest.Commit{}
+	var lists []*manifest.Commits
 	for _, b := range all {
-		if b.view == nil {
-			continue
-		}
-		for _, c := range b.view.Commits {
-			seen[c.ID] = c
+		if b.view != nil {
+			lists = append(lists, b.view.Commits)
 		}
 	}
-	if c, ok := seen[id]; ok {
+	dag := branches.NewGraph(lists...)
+	if c, ok := dag.Commit(id); ok {
 		return c, nil
 	}
 	out := &NotFoundError{What: "commit", Name: id, Where: fmt.Sprintf("on any of %d branches", len(all))}
 	var alike []string
-	for other := range seen {
-		if fits(other, id) {
-			alike = append(alike, other)
+	if len(id) >= minCommitText {
+		for n := range dag.Len() {
+			list, row := dag.In(n)
+			if other := list.ID(row); fits(other, id) {
+				alike = append(alike, other)
+			}
 		}
 	}
 	slices.Sort(alike)
@@ -263,7 +264,8 @@ func (o *operation) findCommit(ctx context.Context, id, hint string) (manifest.C
 	case 0:
 		return manifest.Commit{}, out
 	case 1:
-		return seen[alike[0]], nil
+		c, _ := dag.Commit(alike[0])
+		return c, nil
 	}
 	return manifest.Commit{}, &UsageError{What: id, Why: fmt.Sprintf("%d commits begin or end like that, the first are %s", len(alike), strings.Join(alike[:min(len(alike), maxSuggestions)], ", "))}
 }

@@ -26,7 +26,8 @@ func BenchmarkFold(b *testing.B) {
 	v := open(b, store(b, graph(b, "deep")), manifest.Options{})
 	b.Run("changes", func(b *testing.B) {
 		for b.Loop() {
-			v.Changes()
+			for range v.Changes() {
+			}
 		}
 	})
 }

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -63,11 +64,12 @@ func wanted(s *format.Schema) ([]string, error) {
 	return names, nil
 }
 
-// appendRows decodes a batch. Text is copied: the batch may be released.
-func appendRows(rows []Row, batch arrow.RecordBatch, intern map[string]string) ([]Row, error) {
-	from := len(rows)
-	rows = append(rows, make([]Row, batch.NumRows())...)
-	added := rows[from:]
+// decode makes rows of a batch, in the memory of rows. Their texts are the
+// batch's: they end with it.
+func decode(rows []Row, batch arrow.RecordBatch) ([]Row, error) {
+	n := int(batch.NumRows())
+	rows = slices.Grow(rows[:0], n)[:n]
+	clear(rows)
 	for _, c := range columns {
 		at := batch.Schema().FieldIndices(c.name)
 		if len(at) == 0 {
@@ -76,38 +78,25 @@ func appendRows(rows []Row, batch arrow.RecordBatch, intern map[string]string) (
 		switch a := batch.Column(at[0]).(type) {
 		case *array.String:
 			if c.text == nil {
-				return rows, fmt.Errorf("decoding __manifest: column %q is text", c.name)
+				return nil, fmt.Errorf("decoding __manifest: column %q is text", c.name)
 			}
-			for i := range added {
+			for i := range rows {
 				if a.IsValid(i) {
-					c.text(&added[i], interned(intern, a.Value(i)))
+					c.text(&rows[i], a.Value(i))
 				}
 			}
 		case *array.Uint64:
 			if c.number == nil {
-				return rows, fmt.Errorf("decoding __manifest: column %q is a number", c.name)
+				return nil, fmt.Errorf("decoding __manifest: column %q is a number", c.name)
 			}
-			for i := range added {
+			for i := range rows {
 				if a.IsValid(i) {
-					c.number(&added[i], a.Value(i))
+					c.number(&rows[i], a.Value(i))
 				}
 			}
 		default:
-			return rows, fmt.Errorf("decoding __manifest: column %q is of type %s", c.name, a.DataType())
+			return nil, fmt.Errorf("decoding __manifest: column %q is of type %s", c.name, a.DataType())
 		}
 	}
 	return rows, nil
-}
-
-// interned copies s out of its buffer, short repeated texts only once.
-func interned(seen map[string]string, s string) string {
-	if len(s) > 64 {
-		return strings.Clone(s)
-	}
-	if t, ok := seen[s]; ok {
-		return t
-	}
-	t := strings.Clone(s)
-	seen[t] = t
-	return t
 }

@@ -3,6 +3,7 @@ package manifest
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"golang.org/x/sync/errgroup"
 
@@ -29,14 +30,12 @@ func (r *reading) readSets(ctx context.Context, fragments []uint64) ([]*deletion
 // rows had already told which are deleted: a difference is then a problem.
 func (r *reading) apply(fragment uint64, set *deletion.Set, told bool) {
 	differ := 0
-	for i := range r.all {
-		if row := &r.all[i]; row.Fragment == fragment {
-			gone := set.Contains(row.Offset)
-			if told && gone != row.Deleted {
-				differ++
-			}
-			row.Deleted = gone
+	for at, spot := range r.rows.of(fragment) {
+		gone := set.Contains(spot.offset)
+		if told && gone != r.rows.deleted(at) {
+			differ++
 		}
+		r.rows.mark(at, gone)
 	}
 	if differ > 0 {
 		r.problems = append(r.problems, Problem{
@@ -63,25 +62,30 @@ func (r *reading) undecided(fragment uint64, err error) {
 		Found: fmt.Sprintf("the deletion file of fragment %d cannot be read: %v", fragment, err), Expected: "the rows that are deleted",
 	})
 	text := fmt.Sprintf("which rows of fragment %d of __manifest are deleted is not known", fragment)
-	newest := map[string]written{}
-	for i := range r.all {
-		w := written{r.all[i].Updated, r.all[i].Fragment}
-		if old, ok := newest[r.all[i].ObjectID]; !ok || old.before(w) {
-			newest[r.all[i].ObjectID] = w
-		}
-	}
-	for i := range r.all {
-		row := &r.all[i]
-		if row.Fragment != fragment {
-			continue
-		}
-		row.Deleted = written{row.Updated, row.Fragment}.before(newest[row.ObjectID])
-		if row.Deleted {
+	for at := range r.rows.of(fragment) {
+		row := r.rows.row(at)
+		gone := r.rows.twin[at.list].has(int(at.row)) && r.rows.superseded(at, r.rows.groups[row.ObjectID])
+		r.rows.mark(at, gone)
+		if gone {
 			continue
 		}
 		d := doubt{version: row.Version.V, text: text}
 		d.id, d.tables = row.identity()
 		d.lineage = row.Kind == KindHead
 		r.doubts = append(r.doubts, d)
+	}
+}
+
+// of are the rows of a fragment, with where they lie.
+func (g *gathered) of(fragment uint64) iter.Seq2[rowRef, spot] {
+	return func(yield func(rowRef, spot) bool) {
+		for l := range lists {
+			for i := range g.len(l) {
+				at := rowRef{l, int32(i)}
+				if s := g.spot(at); s.fragment == fragment && !yield(at, s) {
+					return
+				}
+			}
+		}
 	}
 }

@@ -37,15 +37,14 @@ func (f *folder) checkTombstones() {
 
 // entries makes the live tables from registrations, versions and tombstones.
 func (f *folder) entries() {
-	for id, at := range f.best {
-		v := &f.state.Versions[at]
+	for id, v := range f.best {
 		if tomb, ok := f.tombs[id]; ok && tomb >= v.Version {
 			continue
 		}
-		e := Entry{Identity: id, Version: v.Version, Owner: v.Owner, Rows: v.Rows, Meta: v.Meta, Published: v.Updated}
+		e := Entry{Identity: id, Version: v.Version, Owner: v.Owner, Rows: v.Rows, Meta: v.meta, Published: v.Updated}
 		if reg, ok := f.regs[id]; ok {
 			e.Alias, e.Location = reg.Alias, reg.Location
-		} else if !f.unregistered(v, &e) {
+		} else if !f.unregistered(&v.VersionRow, &e) {
 			continue
 		}
 		for _, d := range f.doubts {
@@ -112,17 +111,9 @@ func (f *folder) sortState() {
 		return cmp.Or(strings.Compare(a.Alias, b.Alias), a.Identity.compare(b.Identity))
 	})
 	s.Registrations = slices.SortedFunc(maps.Values(f.regs), func(a, b Registration) int { return a.Identity.compare(b.Identity) })
-	slices.SortFunc(s.Versions, func(a, b VersionRow) int {
-		return cmp.Or(a.Identity.compare(b.Identity), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Updated, b.Updated))
-	})
 	slices.SortFunc(s.Tombstones, func(a, b Tombstone) int {
 		return cmp.Or(a.Identity.compare(b.Identity), cmp.Compare(a.Version, b.Version))
 	})
-	slices.SortFunc(s.Commits, func(a, b Commit) int { return b.Compare(a) })
-	s.byID = make(map[string]int, len(s.Commits))
-	for i := range s.Commits {
-		s.byID[s.Commits[i].ID] = i
-	}
 }
 
 // checkLineage looks at what commits and heads say of each other. Nothing here
@@ -132,27 +123,26 @@ func (f *folder) checkLineage() {
 	problem := func(rule Rule, id, kind, found, expected string) {
 		f.problems = append(f.problems, Problem{rule, false, RowRef{ObjectID: id, Kind: kind}, "", found, expected})
 	}
-	made := map[string]string{}
-	for i := range s.Commits {
-		c := &s.Commits[i]
-		if c.Parent != "" {
-			p, ok := s.Commit(c.Parent)
-			switch {
-			case !ok:
-				problem(RuleLineage, c.ID, KindCommit, "parent "+c.Parent+", which has no row", "a commit of this branch or of those it came from")
-			case p.ManifestVersion >= c.ManifestVersion:
-				problem(RuleLineage, c.ID, KindCommit, fmt.Sprintf("manifest version %d, and %d of its parent", c.ManifestVersion, p.ManifestVersion), "a parent of an earlier version")
-			}
+	c, made := s.Commits, map[string]int{} // by branch, of one version
+	for i := range c.Len() {
+		version := c.Version(i)
+		switch p := c.ParentRow(i, First); {
+		case p >= 0 && c.Version(p) >= version:
+			problem(RuleLineage, c.ID(i), KindCommit, fmt.Sprintf("manifest version %d, and %d of its parent", version, c.Version(p)), "a parent of an earlier version")
+		case p < 0 && c.ParentID(i, First) != "":
+			problem(RuleLineage, c.ID(i), KindCommit, "parent "+c.ParentID(i, First)+", which has no row", "a commit of this branch or of those it came from")
 		}
-		key := fmt.Sprintf("%d %s", c.ManifestVersion, c.Branch)
-		if other, twice := made[key]; twice {
-			problem(RuleLineage, c.ID, KindCommit, fmt.Sprintf("manifest version %d, also that of commit %s", c.ManifestVersion, other), "one commit a version and branch")
+		if i == 0 || c.Version(i-1) != version {
+			clear(made)
 		}
-		made[key] = c.ID
+		if other, twice := made[c.Branch(i)]; twice {
+			problem(RuleLineage, c.ID(i), KindCommit, fmt.Sprintf("manifest version %d, also that of commit %s", version, c.ID(other)), "one commit a version and branch")
+		}
+		made[c.Branch(i)] = i
 	}
 	for _, suffix := range slices.Sorted(maps.Keys(s.Heads)) {
-		if id := s.Heads[suffix]; !s.has(id) {
-			problem(RuleHead, headPrefix+suffix, KindHead, "commit "+id+", which has no row", "a commit of the branch")
+		if _, ok := s.Commits.Find(s.Heads[suffix]); !ok {
+			problem(RuleHead, headPrefix+suffix, KindHead, "commit "+s.Heads[suffix]+", which has no row", "a commit of the branch")
 		}
 	}
 }

@@ -12,30 +12,37 @@ import (
 // of rows does not matter. Rows with Deleted set only feed State.Versions.
 //
 // Problems are in row order (fragment, offset), those of no single row first.
-func Fold(rows []Row) (State, []Problem) { return fold(rows, nil) }
+func Fold(rows []Row) (State, []Problem) {
+	g := gather(rows)
+	g.group()
+	g.decide()
+	for _, row := range g.unkept() {
+		at := g.versions.spots.at(int(row))
+		for i := range rows {
+			if rows[i].spot() == at && rows[i].ObjectID == g.row(rowRef{inVersions, row}).ObjectID {
+				g.versions.keep(row, rows[i].Metadata.V)
+			}
+		}
+	}
+	return fold(g, nil)
+}
 
-// fold also takes doubts that come from rows that nobody could read.
-func fold(rows []Row, doubts []doubt) (State, []Problem) {
-	f := folder{regs: map[Identity]Registration{}, best: map[Identity]int{}, tombs: map[Identity]uint64{}, doubts: doubts}
-	f.state.Heads = map[string]string{}
-	f.state.Ignored = map[string]int{}
-	sorted := make([]*Row, len(rows))
-	for i := range rows {
-		sorted[i] = &rows[i]
-	}
-	slices.SortFunc(sorted, func(a, b *Row) int {
-		if c := strings.Compare(a.ObjectID, b.ObjectID); c != 0 {
-			return c
+// fold also takes doubts that come from rows that nobody could read. Of the
+// rows it is known which are deleted and which have lost their place. What is
+// gathered is let go on the way.
+func fold(g *gathered, doubts []doubt) (State, []Problem) {
+	f := newFolder(g, doubts)
+	events := g.events()
+	for i, e := range events {
+		switch {
+		case g.dropped[e.at.list].has(int(e.at.row)):
+			f.duplicate(g.row(e.at), g.row(events[i+1].at))
+		case e.at.list == inOthers:
+			f.row(&g.others[e.at.row])
 		}
-		return cmp.Or(cmp.Compare(a.Updated, b.Updated), cmp.Compare(a.Fragment, b.Fragment), cmp.Compare(a.Offset, b.Offset))
-	})
-	for i, r := range sorted {
-		if r.Deleted {
-			f.pastVersion(r)
-			continue
-		}
-		f.row(r, nextLive(sorted[i+1:], r))
 	}
+	f.published()
+	f.pack()
 	f.finish()
 	slices.SortStableFunc(f.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Row.Fragment, b.Row.Fragment), cmp.Compare(a.Row.Offset, b.Row.Offset),
@@ -44,17 +51,22 @@ func fold(rows []Row, doubts []doubt) (State, []Problem) {
 	return f.state, f.problems
 }
 
-// nextLive is the next row of the same object id that is not deleted, or nil.
-func nextLive(rest []*Row, r *Row) *Row {
-	for _, n := range rest {
-		if n.ObjectID != r.ObjectID {
-			break
-		}
-		if !n.Deleted {
-			return n
-		}
+// published notes the version rows that are published, with their metadata.
+func (f *folder) published() {
+	for id, row := range f.rows.best() {
+		text, _ := f.rows.versions.meta(int(row))
+		meta, _ := parseTableMeta(text) // it was sound when the row was taken
+		f.best[id] = publishedRow{f.rows.versions.told(int(row), f.rows.versions.spots.updated.At(int(row))), meta}
 	}
-	return nil
+}
+
+// pack makes the packed lists of the state.
+func (f *folder) pack() {
+	g := f.rows
+	f.state.Commits = g.commits.pack(func(row int) bool { return g.gone[inCommits].has(row) || g.dropped[inCommits].has(row) })
+	rows := slices.DeleteFunc(g.order, func(row int32) bool { return g.dropped[inVersions].has(int(row)) })
+	f.state.Versions = g.versions.pack(rows, g.gone[inVersions])
+	f.rows = nil
 }
 
 // doubt says that something was lost which may have changed what is published.
@@ -81,12 +93,33 @@ func (d doubt) touches(e *Entry) bool {
 }
 
 type folder struct {
+	rows     *gathered
 	state    State
 	problems []Problem
 	regs     map[Identity]Registration
-	best     map[Identity]int // index in state.Versions of the published row
+	best     map[Identity]publishedRow
 	tombs    map[Identity]uint64
 	doubts   []doubt
+}
+
+// publishedRow is the version row that a table is published by.
+type publishedRow struct {
+	VersionRow
+	meta TableMeta
+}
+
+func newFolder(g *gathered, doubts []doubt) *folder {
+	f := &folder{rows: g, regs: map[Identity]Registration{}, best: map[Identity]publishedRow{}, tombs: map[Identity]uint64{}, doubts: doubts}
+	f.state.Heads = map[string]string{}
+	f.state.Ignored = map[string]int{}
+	return f
+}
+
+// fault is a rule that a row breaks.
+type fault struct {
+	rule            Rule
+	refuses         bool
+	found, expected string
 }
 
 func (f *folder) report(r *Row, rule Rule, refuses bool, table, found, expected string) {
@@ -94,7 +127,7 @@ func (f *folder) report(r *Row, rule Rule, refuses bool, table, found, expected 
 }
 
 // reject leaves a damaged row out and notes what that makes doubtful.
-func (f *folder) reject(r *Row, rule Rule, refuses bool, found, expected string) {
+func (f *folder) reject(r *Row, what fault) {
 	p := parseObjectID(r.ObjectID)
 	id, ok := r.identity()
 	if p.kind != "" && p.id != (Identity{}) {
@@ -104,8 +137,8 @@ func (f *folder) reject(r *Row, rule Rule, refuses bool, found, expected string)
 	if ok {
 		table = id.String()
 	}
-	f.report(r, rule, refuses, table, found, expected)
-	d := doubt{since: r.Updated, text: fmt.Sprintf("row %q of __manifest is damaged (%s)", r.ObjectID, rule)}
+	f.report(r, what.rule, what.refuses, table, what.found, what.expected)
+	d := doubt{since: r.Updated, text: fmt.Sprintf("row %q of __manifest is damaged (%s)", r.ObjectID, what.rule)}
 	kind := r.Kind
 	if p.kind != "" {
 		kind = p.kind
@@ -121,24 +154,24 @@ func (f *folder) reject(r *Row, rule Rule, refuses bool, found, expected string)
 	f.doubts = append(f.doubts, d)
 }
 
-// row takes one live row; twin is one of the same object id that is newer.
-func (f *folder) row(r, twin *Row) {
-	if twin != nil {
-		f.duplicate(r, twin)
-		return
-	}
+// row takes one live row.
+func (f *folder) row(r *Row) {
 	switch r.Kind {
 	case KindTable:
 		f.table(r)
 	case KindVersion:
-		f.version(r)
+		if what := checkVersion(r); what != nil { // always: sound ones are packed
+			f.reject(r, *what)
+		}
 	case KindTombstone:
 		f.tombstone(r)
-	case KindCommit, KindHead:
-		f.lineage(r)
+	case KindCommit:
+		f.commit(r)
+	case KindHead:
+		f.head(r)
 	default:
 		if p := parseObjectID(r.ObjectID); p.kind != "" {
-			f.reject(r, RuleKind, false, fmt.Sprintf("object_type %q", r.Kind), fmt.Sprintf("%q, as the object id says", p.kind))
+			f.reject(r, fault{RuleKind, false, fmt.Sprintf("object_type %q", r.Kind), fmt.Sprintf("%q, as the object id says", p.kind)})
 			return
 		}
 		f.state.Ignored[r.Kind]++
@@ -157,22 +190,20 @@ func (f *folder) duplicate(r, twin *Row) {
 		fmt.Sprintf("another live row in fragment %d at %d", twin.Fragment, twin.Offset), "one live row an object id; the newer is taken")
 }
 
-// tableRow checks what the three table kinds have in common.
-func (f *folder) tableRow(r *Row) (id Identity, ok bool) {
-	id, ok = r.identity()
+// checkTable checks what the three table kinds have in common.
+func checkTable(r *Row) *fault {
+	id, ok := r.identity()
 	if !ok {
-		f.reject(r, RuleIdentity, true, fmt.Sprintf("stable_table_id %s, table_incarnation_id %s", r.Table, r.Incarnation), "both set and not zero")
-		return id, false
+		return &fault{RuleIdentity, true, fmt.Sprintf("stable_table_id %s, table_incarnation_id %s", r.Table, r.Incarnation), "both set and not zero"}
 	}
 	if r.Kind != KindTable && !r.Version.Set {
-		f.reject(r, RuleVersion, true, "no table_version", "a version number")
-		return id, false
+		return &fault{RuleVersion, true, "no table_version", "a version number"}
 	}
-	if want := r.canonicalID(id); r.ObjectID != want {
-		f.reject(r, RuleObjectID, true, fmt.Sprintf("object_id %q", r.ObjectID), fmt.Sprintf("%q, as the columns say", want))
-		return id, false
+	var buf [80]byte
+	if want := r.appendID(buf[:0], id); r.ObjectID != string(want) {
+		return &fault{RuleObjectID, true, fmt.Sprintf("object_id %q", r.ObjectID), fmt.Sprintf("%q, as the columns say", want)}
 	}
-	return id, true
+	return nil
 }
 
 func (n Number) String() string {
@@ -183,109 +214,100 @@ func (n Number) String() string {
 }
 
 func (f *folder) table(r *Row) {
-	id, ok := f.tableRow(r)
-	if !ok {
+	if what := checkTable(r); what != nil {
+		f.reject(r, *what)
 		return
 	}
+	id, _ := r.identity()
 	want, ok := Location(r.Alias, id)
 	switch {
 	case !ok:
-		f.reject(r, RuleAlias, true, fmt.Sprintf("table_key %q", r.Alias), "node:… or edge:…")
+		f.reject(r, fault{RuleAlias, true, fmt.Sprintf("table_key %q", r.Alias), "node:… or edge:…"})
 	case !r.Location.Set || r.Location.V != want:
-		f.reject(r, RuleLocation, true, fmt.Sprintf("location %q", r.Location.V), fmt.Sprintf("%q", want))
+		f.reject(r, fault{RuleLocation, true, fmt.Sprintf("location %q", r.Location.V), fmt.Sprintf("%q", want)})
 	default:
 		f.regs[id] = Registration{id, r.Alias, want}
 	}
 }
 
-func (f *folder) version(r *Row) {
-	id, ok := f.tableRow(r)
-	if !ok {
-		return
+func checkVersion(r *Row) *fault {
+	if what := checkTable(r); what != nil {
+		return what
 	}
 	if !r.Rows.Set {
-		f.reject(r, RuleVersion, true, "no row_count", "a number of rows")
-		return
+		return &fault{RuleVersion, true, "no row_count", "a number of rows"}
 	}
-	v, err := versionRow(r, id)
+	err := fmt.Errorf("it is null")
+	if r.Metadata.Set {
+		_, err = parseTableMeta(r.Metadata.V)
+	}
 	if err != nil {
-		f.reject(r, RuleMetadata, true, fmt.Sprintf("metadata %q: %v", clip(r.Metadata.V), err), "the table's manifest as JSON")
-		return
+		return &fault{RuleMetadata, true, fmt.Sprintf("metadata %q: %v", clip(r.Metadata.V), err), "the table's manifest as JSON"}
 	}
-	if at, ok := f.best[id]; !ok || f.state.Versions[at].Version < v.Version {
-		f.best[id] = len(f.state.Versions)
-	}
-	f.state.Versions = append(f.state.Versions, v)
-}
-
-func versionRow(r *Row, id Identity) (VersionRow, error) {
-	if !r.Metadata.Set {
-		return VersionRow{}, fmt.Errorf("it is null")
-	}
-	meta, err := parseTableMeta(r.Metadata.V)
-	return VersionRow{
-		Identity: id, Alias: r.Alias, Version: r.Version.V, Owner: r.Branch.V, Rows: r.Rows.V, Meta: meta,
-		Created: r.Created, Updated: r.Updated, Superseded: r.Deleted,
-	}, err
-}
-
-// pastVersion keeps what a deleted version row says, when it is sound.
-func (f *folder) pastVersion(r *Row) {
-	id, ok := r.identity()
-	if r.Kind != KindVersion || !ok || !r.Version.Set || !r.Rows.Set || r.ObjectID != r.canonicalID(id) {
-		return
-	}
-	if v, err := versionRow(r, id); err == nil {
-		f.state.Versions = append(f.state.Versions, v)
-	}
+	return nil
 }
 
 func (f *folder) tombstone(r *Row) {
-	id, ok := f.tableRow(r)
-	if !ok {
+	if what := checkTable(r); what != nil {
+		f.reject(r, *what)
 		return
 	}
+	id, _ := r.identity()
 	f.state.Tombstones = append(f.state.Tombstones, Tombstone{id, r.Alias, r.Version.V, r.Updated, r.ref()})
 	f.tombs[id] = max(f.tombs[id], r.Version.V)
 }
 
-func (f *folder) lineage(r *Row) {
+// checkLineageRow checks what commits and heads have in common.
+func checkLineageRow(r *Row) *fault {
 	if r.Table.Set || r.Incarnation.Set {
-		f.reject(r, RuleIdentity, true, fmt.Sprintf("stable_table_id %s, table_incarnation_id %s", r.Table, r.Incarnation), "null on a lineage row")
-		return
+		return &fault{RuleIdentity, true, fmt.Sprintf("stable_table_id %s, table_incarnation_id %s", r.Table, r.Incarnation), "null on a lineage row"}
 	}
 	if !r.Metadata.Set {
-		f.reject(r, RuleMetadata, true, "null metadata", "JSON")
-		return
+		return &fault{RuleMetadata, true, "null metadata", "JSON"}
 	}
-	if r.Kind == KindHead {
-		f.head(r)
-		return
+	return nil
+}
+
+// checkCommit also reads the commit. Its texts are parts of those of the row.
+func checkCommit(r *Row, c *Commit) *fault {
+	if what := checkLineageRow(r); what != nil {
+		return what
 	}
-	c := Commit{ID: r.ObjectID, Branch: r.Branch.V, ManifestVersion: r.Version.V}
-	if err := parseCommitMeta(r.Metadata.V, &c); err != nil {
-		f.reject(r, RuleMetadata, true, fmt.Sprintf("metadata %q: %v", clip(r.Metadata.V), err), "the commit as JSON")
-		return
+	*c = Commit{ID: r.ObjectID, Branch: r.Branch.V, ManifestVersion: r.Version.V}
+	if err := parseCommitMeta(r.Metadata.V, c); err != nil {
+		return &fault{RuleMetadata, true, fmt.Sprintf("metadata %q: %v", clip(r.Metadata.V), err), "the commit as JSON"}
 	}
 	if !r.Version.Set {
-		f.reject(r, RuleVersion, true, "no table_version", "the manifest version that the commit made")
+		return &fault{RuleVersion, true, "no table_version", "the manifest version that the commit made"}
+	}
+	return nil
+}
+
+func (f *folder) commit(r *Row) {
+	var c Commit
+	if what := checkCommit(r, &c); what != nil {
+		f.reject(r, *what)
 		return
 	}
 	if !isULID(r.ObjectID) {
 		f.report(r, RuleObjectID, false, "", fmt.Sprintf("object_id %q", clip(r.ObjectID)), "a ULID")
 	}
-	f.state.Commits = append(f.state.Commits, c)
+	f.rows.commits.add(&c, r.spot())
 }
 
 func (f *folder) head(r *Row) {
+	if what := checkLineageRow(r); what != nil {
+		f.reject(r, *what)
+		return
+	}
 	suffix, ok := strings.CutPrefix(r.ObjectID, headPrefix)
 	if !ok {
-		f.reject(r, RuleObjectID, true, fmt.Sprintf("object_id %q", clip(r.ObjectID)), headPrefix+"…")
+		f.reject(r, fault{RuleObjectID, true, fmt.Sprintf("object_id %q", clip(r.ObjectID)), headPrefix + "…"})
 		return
 	}
 	commit, err := parseHeadMeta(r.Metadata.V)
 	if err != nil {
-		f.reject(r, RuleMetadata, true, fmt.Sprintf("metadata %q: %v", clip(r.Metadata.V), err), "the head as JSON")
+		f.reject(r, fault{RuleMetadata, true, fmt.Sprintf("metadata %q: %v", clip(r.Metadata.V), err), "the head as JSON"})
 		return
 	}
 	f.state.Heads[suffix] = commit

@@ -104,8 +104,8 @@ func TestFoldSound(t *testing.T) {
 	if id, own := s.Head("fresh"); id != third || own {
 		t.Errorf("head of a lazy branch: %s, own %v; want the lineage maximum", id, own)
 	}
-	if s.Commits[0].ID != third || s.Commits[0].Branch != "dev" || s.Commits[2].ID != genesis || s.Commits[2].Parent != "" || *s.Commits[1].Actor != "ann" {
-		t.Errorf("commits %+v", s.Commits)
+	if c := commitList(s.Commits); c[0].ID != third || c[0].Branch != "dev" || c[2].ID != genesis || c[2].Parent != "" || *c[1].Actor != "ann" {
+		t.Errorf("commits %+v", c)
 	}
 	if e, ok := s.Table("node:Person"); !ok || e.Kind() != "node" || e.Name() != "Person" {
 		t.Errorf("Table: %+v %v", e, ok)
@@ -113,9 +113,29 @@ func TestFoldSound(t *testing.T) {
 	if e, ok := s.ByIdentity(knows); !ok || e.Alias != "edge:Knows" {
 		t.Errorf("ByIdentity: %+v %v", e, ok)
 	}
-	if len(s.Versions) != 4 || len(s.Registrations) != 2 || s.LineageDoubt != "" {
-		t.Errorf("%d versions, %d registrations, doubt %q", len(s.Versions), len(s.Registrations), s.LineageDoubt)
+	if s.Versions.Len() != 4 || len(s.Registrations) != 2 || s.LineageDoubt != "" {
+		t.Errorf("%d versions, %d registrations, doubt %q", s.Versions.Len(), len(s.Registrations), s.LineageDoubt)
 	}
+}
+
+// commitList is the commits as they were folded.
+func commitList(c *Commits) (out []Commit) {
+	for _, k := range c.All() {
+		out = append(out, k)
+	}
+	return out
+}
+
+// changes are the changes by manifest version, each in the order of names.
+func changes(s State) map[uint64][]Change {
+	out := map[uint64][]Change{}
+	for at, c := range s.Changes() {
+		out[at] = append(out[at], c)
+	}
+	for _, list := range out {
+		slices.SortStableFunc(list, func(a, b Change) int { return strings.Compare(a.Alias, b.Alias) })
+	}
+	return out
 }
 
 func TestFoldChanges(t *testing.T) {
@@ -125,7 +145,7 @@ func TestFoldChanges(t *testing.T) {
 	if len(problems) != 0 {
 		t.Fatal(problems)
 	}
-	got := s.Changes()
+	got := changes(s)
 	want := map[uint64][]Change{
 		1: {{knows, "edge:Knows", 0, 1, 0, 0}, {person, "node:Person", 0, 1, 0, 0}},
 		2: {{person, "node:Person", 1, 2, 0, 3}},
@@ -155,7 +175,7 @@ func TestFoldHandOff(t *testing.T) {
 		if e, _ := s.Table("node:Person"); e.Owner != "" || e.Version != 2 || e.Published != 7 {
 			t.Errorf("entry %+v", e)
 		}
-		if c := s.Changes(); len(c) != 2 || c[2][0].From != 1 || c[2][0].To != 2 {
+		if c := changes(s); len(c) != 2 || c[2][0].From != 1 || c[2][0].To != 2 {
 			t.Errorf("changes %v", c)
 		}
 	}
@@ -304,21 +324,23 @@ func TestSupersede(t *testing.T) {
 			{ObjectID: "head", Fragment: 2, Offset: 0, Updated: 2},
 		}
 	}
-	gone := func(rows []Row) (out []int) {
-		for i, r := range rows {
-			if r.Deleted {
+	gone := func(g *gathered) (out []int) {
+		for i := range g.others {
+			if g.deleted(rowRef{inOthers, int32(i)}) {
 				out = append(out, i)
 			}
 		}
 		return out
 	}
-	all := rows()
-	if unread := supersede(all, []deletionCount{{0, 1}, {1, 1}}); unread != nil || !slices.Equal(gone(all), []int{0, 2}) {
-		t.Errorf("unread %v, deleted %v; want none, 0 and 2 (same version, lesser fragment)", unread, gone(all))
+	g := gather(rows())
+	g.group()
+	if unread := g.supersede([]deletionCount{{0, 1}, {1, 1}}); unread != nil || !slices.Equal(gone(g), []int{0, 2}) {
+		t.Errorf("unread %v, deleted %v; want none, 0 and 2 (same version, lesser fragment)", unread, gone(g))
 	}
-	all = rows()
-	if unread := supersede(all, []deletionCount{{0, 2}, {1, 0}}); !slices.Equal(unread, []uint64{0, 1}) || gone(all) != nil {
-		t.Errorf("unread %v, deleted %v; want both fragments read: counts differ or are not recorded", unread, gone(all))
+	g = gather(rows())
+	g.group()
+	if unread := g.supersede([]deletionCount{{0, 2}, {1, 0}}); !slices.Equal(unread, []uint64{0, 1}) || gone(g) != nil {
+		t.Errorf("unread %v, deleted %v; want both fragments read: counts differ or are not recorded", unread, gone(g))
 	}
 }
 
@@ -356,7 +378,7 @@ func FuzzFold(f *testing.F) {
 		if !reflect.DeepEqual(s, s2) || !reflect.DeepEqual(problems, problems2) {
 			t.Fatalf("the order of rows changed the answer:\n%+v\n%+v\n%v\n%v", s, s2, problems, problems2)
 		}
-		taken := len(s.Registrations) + len(s.Versions) + len(s.Tombstones) + len(s.Commits) + len(s.Heads)
+		taken := len(s.Registrations) + s.Versions.Len() + len(s.Tombstones) + s.Commits.Len() + len(s.Heads)
 		for _, n := range s.Ignored {
 			taken += n
 		}

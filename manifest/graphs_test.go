@@ -79,7 +79,7 @@ func snapshotOf(v *manifest.View) snapshot {
 
 func commitsOf(v *manifest.View) []commit {
 	out := []commit{}
-	for _, c := range v.Commits {
+	for _, c := range v.Commits.All() {
 		out = append(out, commit{c.ID, orNil(c.Branch), c.ManifestVersion, orNil(c.Parent), orNil(c.MergedParent), c.Actor, c.CreatedAt})
 	}
 	return out
@@ -203,8 +203,8 @@ func TestEveryVersion(t *testing.T) {
 func timeTravel(t *testing.T, s *memstore.Store, branch string, step int) {
 	t.Helper()
 	head := open(t, s, manifest.Options{Branch: branch})
-	for i := 0; i < len(head.Commits); i += step {
-		c := head.Commits[i]
+	for i := 0; i < head.Commits.Len(); i += step {
+		c := head.Commits.At(i)
 		v, err := manifest.OpenCommit(context.Background(), s, c, manifest.Options{})
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // that version was cleaned away
@@ -234,7 +234,12 @@ func TestChangesAreDifferences(t *testing.T) {
 				if head.Ref != nil {
 					fork = head.Ref.ParentVersion
 				}
-				for at, changes := range head.Changes() {
+				all := map[uint64][]manifest.Change{}
+				for at, c := range head.Changes() {
+					all[at] = append(all[at], c)
+				}
+				for at, changes := range all {
+					slices.SortFunc(changes, func(a, b manifest.Change) int { return strings.Compare(a.Alias, b.Alias) })
 					if at <= fork {
 						continue // the parent's, or the first version
 					}
@@ -262,11 +267,11 @@ func difference(before, after *manifest.View) (out []manifest.Change) {
 func TestHeadMismatch(t *testing.T) {
 	s := store(t, graph(t, fixtures.Demo))
 	v := open(t, s, manifest.Options{})
-	c := v.Commits[0]
-	c.ID = v.Commits[1].ID
+	c := v.Commits.At(0)
+	c.ID = v.Commits.ID(1)
 	_, err := manifest.OpenCommit(context.Background(), s, c, manifest.Options{})
 	var mismatch *manifest.HeadMismatchError
-	if !errors.As(err, &mismatch) || mismatch.Found != v.Commits[0].ID || !strings.Contains(err.Error(), c.ID) {
+	if !errors.As(err, &mismatch) || mismatch.Found != v.Commits.ID(0) || !strings.Contains(err.Error(), c.ID) {
 		t.Errorf("error %v, want a HeadMismatchError that names both commits", err)
 	}
 }

@@ -11,14 +11,20 @@ import (
 // checked. Entries have no identity. Commits are read where they are rows of
 // `__manifest` (generation 4); older graphs kept them elsewhere.
 func FoldLegacy(rows []Row) (State, []Problem) {
-	f := folder{}
-	f.state.Heads = map[string]string{}
-	f.state.Ignored = map[string]int{}
-	regs, best, tombs := map[string]*Row{}, map[string]*Row{}, map[string]uint64{}
+	g := gathered{whole: true}
 	for i := range rows {
-		r := &rows[i]
+		g.take(&rows[i], func(s string) string { return s })
+	}
+	return foldLegacy(&g)
+}
+
+func foldLegacy(g *gathered) (State, []Problem) {
+	f := newFolder(g, nil)
+	regs, best, tombs := map[string]*Row{}, map[string]*Row{}, map[string]uint64{}
+	for i := range g.others {
+		r := &g.others[i]
 		switch {
-		case r.Deleted:
+		case g.deleted(rowRef{inOthers, int32(i)}):
 		case r.Kind == KindTable:
 			if old := regs[r.Alias]; old == nil || r.newer(old) {
 				regs[r.Alias] = r
@@ -29,8 +35,10 @@ func FoldLegacy(rows []Row) (State, []Problem) {
 			}
 		case r.Kind == KindTombstone && r.Version.Set:
 			tombs[r.Alias] = max(tombs[r.Alias], r.Version.V)
-		case r.Kind == KindCommit || r.Kind == KindHead:
-			f.lineage(r)
+		case r.Kind == KindCommit:
+			f.commit(r)
+		case r.Kind == KindHead:
+			f.head(r)
 		default:
 			f.state.Ignored[r.Kind]++
 		}
@@ -41,9 +49,10 @@ func FoldLegacy(rows []Row) (State, []Problem) {
 		}
 		f.legacyEntry(alias, v, regs[alias])
 	}
+	f.state.Commits = g.commits.pack(nil)
 	f.sortState()
 	slices.SortFunc(f.problems, func(a, b Problem) int { return strings.Compare(a.Row.ObjectID, b.Row.ObjectID) })
-	if len(f.state.Commits) == 0 {
+	if f.state.Commits.Len() == 0 {
 		f.state.LineageDoubt = "graphs of this generation keep their commits outside __manifest; they are not read"
 	}
 	return f.state, f.problems

@@ -127,8 +127,8 @@ func (h *Head) Read(ctx context.Context) (*View, error) {
 	if h.Stamp.Newer() {
 		return nil, &StampError{h.Stamp}
 	}
-	r := reading{head: h}
-	if err := r.rows(ctx); err != nil {
+	r := reading{head: h, rows: gathered{whole: !h.Stamp.Modern}}
+	if err := r.read(ctx); err != nil {
 		return nil, fmt.Errorf("reading __manifest of branch %s at version %d: %w", orMain(h.Branch), h.Version, err)
 	}
 	if err := r.deletions(ctx); err != nil {
@@ -136,9 +136,12 @@ func (h *Head) Read(ctx context.Context) (*View, error) {
 	}
 	v := &View{Head: *h}
 	if h.Stamp.Modern {
-		v.State, v.Problems = fold(r.all, r.doubts)
+		if err := r.metadata(ctx); err != nil {
+			return nil, err
+		}
+		v.State, v.Problems = fold(&r.rows, r.doubts)
 	} else {
-		v.State, v.Problems = FoldLegacy(r.all)
+		v.State, v.Problems = foldLegacy(&r.rows)
 	}
 	v.Problems = append(r.problems, v.Problems...)
 	v.checkHead()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/lance"
@@ -15,19 +16,19 @@ import (
 // reading collects what one version of `__manifest` says.
 type reading struct {
 	head     *Head
-	all      []Row
+	rows     gathered
 	problems []Problem
 	doubts   []doubt
 	lost     []*lance.FragmentError
 }
 
-// rows reads every physical row, deleted ones included.
-func (r *reading) rows(ctx context.Context) error {
+// read takes every physical row, deleted ones included.
+func (r *reading) read(ctx context.Context) error {
 	names, err := wanted(r.head.Snapshot.Schema())
 	if err != nil {
 		return err
 	}
-	seen := map[string]string{}
+	buffer := []Row(nil)
 	scan := r.head.Snapshot.Scan(ctx, lance.ScanOptions{
 		Columns: names, WithRowAddress: true, WithVersions: true, WithDeleted: true,
 		OnDamaged: func(e *lance.FragmentError) bool {
@@ -39,13 +40,16 @@ func (r *reading) rows(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.all, err = appendRows(r.all, batch, seen)
+		buffer, err = decode(buffer, batch)
+		for i := range buffer {
+			r.rows.take(&buffer[i], strings.Clone)
+		}
 		batch.Release()
 		if err != nil {
 			return err
 		}
 	}
-	if len(r.lost) > 0 && len(r.all) == 0 {
+	if len(r.lost) > 0 && r.rows.all() == 0 {
 		return errors.Join(errNoRows, r.lost[0])
 	}
 	for _, e := range r.lost {
@@ -86,7 +90,8 @@ func (r *reading) deletions(ctx context.Context) error {
 			counts = append(counts, deletionCount{f.ID, f.Deletion.Rows})
 		}
 	}
-	unread := supersede(r.all, counts)
+	r.rows.group()
+	unread := r.rows.supersede(counts)
 	told := map[uint64]bool{}
 	if r.head.readDeletions {
 		for _, c := range counts {
@@ -113,6 +118,44 @@ func (r *reading) deletions(ctx context.Context) error {
 	return nil
 }
 
+// metadata reads the metadata of published version rows that was not kept when
+// the rows were read: of a sound graph there are none.
+func (r *reading) metadata(ctx context.Context) error {
+	r.rows.decide()
+	wanted := map[spot]int32{}
+	var fragments []uint64
+	for _, row := range r.rows.unkept() {
+		at := r.rows.versions.spots.at(int(row))
+		wanted[spot{fragment: at.fragment, offset: at.offset}] = row
+		fragments = append(fragments, at.fragment)
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	var buffer []Row
+	scan := r.head.Snapshot.Scan(ctx, lance.ScanOptions{
+		Columns: []string{"metadata"}, Fragments: fragments, WithRowAddress: true, WithDeleted: true,
+		OnDamaged: func(e *lance.FragmentError) bool { return ctx.Err() == nil && damaged(e) },
+	})
+	for batch, err := range scan {
+		if err != nil {
+			return err
+		}
+		buffer, err = decode(buffer, batch)
+		for i := range buffer {
+			b := &buffer[i]
+			if row, ok := wanted[spot{fragment: b.Fragment, offset: b.Offset}]; ok {
+				r.rows.versions.keep(row, b.Metadata.V)
+			}
+		}
+		batch.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // damaged tells what is wrong with the bytes, or gone, from a store that did not
 // answer: the latter ends the reading.
 func damaged(err error) bool {
@@ -129,12 +172,12 @@ func (v *View) checkHead() {
 		v.Problems = append(v.Problems, Problem{Rule: rule, Row: RowRef{ObjectID: id, Kind: kind}, Found: found, Expected: expected})
 	}
 	own := ""
-	for _, c := range v.Commits {
-		if c.ManifestVersion > v.Version {
-			say(RuleLineage, c.ID, KindCommit, fmt.Sprintf("manifest version %d in version %d", c.ManifestVersion, v.Version), "a version that was there already")
+	for i := range v.Commits.Len() {
+		if at := v.Commits.Version(i); at > v.Version {
+			say(RuleLineage, v.Commits.ID(i), KindCommit, fmt.Sprintf("manifest version %d in version %d", at, v.Version), "a version that was there already")
 		}
-		if own == "" && c.Branch == v.Branch {
-			own = c.ID
+		if own == "" && v.Commits.Branch(i) == v.Branch {
+			own = v.Commits.ID(i)
 		}
 	}
 	if head := v.Heads[orMain(v.Branch)]; head != own && (v.Branch == "" || own != "") {

@@ -44,16 +44,11 @@ type Row struct {
 // ref says which row it is.
 func (r *Row) ref() RowRef { return RowRef{r.ObjectID, r.Kind, r.Fragment, r.Offset} }
 
+// spot says where the row lies.
+func (r *Row) spot() spot { return spot{r.Fragment, r.Updated, r.Offset} }
+
 // newer orders rows of one object id: which of two was written later.
-func (r *Row) newer(than *Row) bool {
-	if r.Updated != than.Updated {
-		return r.Updated > than.Updated
-	}
-	if r.Fragment != than.Fragment {
-		return r.Fragment > than.Fragment
-	}
-	return r.Offset > than.Offset
-}
+func (r *Row) newer(than *Row) bool { return r.spot().compare(than.spot()) > 0 }
 
 // identity returns the identity that the columns name; ok is false when one is
 // missing or zero.
@@ -64,14 +59,16 @@ func (r *Row) identity() (id Identity, ok bool) {
 
 // canonicalID is the object id that the columns of a table kind spell.
 func (r *Row) canonicalID(id Identity) string {
-	b := make([]byte, 0, 80)
+	return string(r.appendID(make([]byte, 0, 80), id))
+}
+
+func (r *Row) appendID(b []byte, id Identity) []byte {
 	b = append(append(b, r.Kind...), ':')
 	b = appendID2(b, id)
 	if r.Kind == KindTable {
-		return string(b)
+		return b
 	}
-	b = append(b, ':')
-	return string(appendPadded(b, r.Version.V, 10, 20))
+	return appendPadded(append(b, ':'), r.Version.V, 10, 20)
 }
 
 func appendID2(b []byte, id Identity) []byte {
@@ -160,15 +157,6 @@ func parsePadded(s string, base uint64) (n uint64, ok bool) {
 
 // isULID reports whether s is a ULID in canonical spelling.
 func isULID(s string) bool {
-	if len(s) != 26 || s[0] > '7' {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' && c != 'I' && c != 'L' && c != 'O' && c != 'U' {
-			continue
-		}
-		return false
-	}
-	return true
+	_, ok := parseULID(s)
+	return ok
 }

@@ -131,8 +131,8 @@ func TestLegacyLayouts(t *testing.T) {
 			t.Errorf("%s: stamp %+v", generation, v.Stamp)
 		}
 		id, own := v.State.Head("")
-		if commits := map[string]int{"v1": 0, "v4": 2}[generation]; len(v.Commits) != commits || (v.LineageDoubt != "") != (commits == 0) || own != (commits > 0) || own && id != v.Commits[0].ID {
-			t.Errorf("%s: %d commits, head %s, doubt %q", generation, len(v.Commits), id, v.LineageDoubt)
+		if commits := map[string]int{"v1": 0, "v4": 2}[generation]; v.Commits.Len() != commits || (v.LineageDoubt != "") != (commits == 0) || own != (commits > 0) || own && id != v.Commits.ID(0) {
+			t.Errorf("%s: %d commits, head %s, doubt %q", generation, v.Commits.Len(), id, v.LineageDoubt)
 		}
 	}
 }

@@ -60,20 +60,6 @@ func (e Entry) Kind() string { k, _, _ := strings.Cut(e.Alias, ":"); return k }
 // Name is the type's name.
 func (e Entry) Name() string { _, n, _ := strings.Cut(e.Alias, ":"); return n }
 
-// VersionRow is one table_version row: a version that some publish named. It
-// outlives the version itself.
-type VersionRow struct {
-	Identity
-	Alias      string // as spelled when the row was written
-	Version    uint64
-	Owner      string // "" = main
-	Rows       uint64
-	Meta       TableMeta
-	Created    uint64 // manifest version that first wrote the row; 0 = not known
-	Updated    uint64 // manifest version that last wrote the row; 0 = not known
-	Superseded bool   // a newer row of the same object_id took its place (owner hand-off)
-}
-
 // Registration is one table row.
 type Registration struct {
 	Identity
@@ -107,13 +93,11 @@ type Commit struct {
 type State struct {
 	Tables        []Entry           // live, byte order of Alias
 	Registrations []Registration    // every table row, by identity
-	Versions      []VersionRow      // every table_version row, by identity, version, Updated
+	Versions      Versions          // every table_version row, by identity, version, Updated
 	Tombstones    []Tombstone       // every tombstone, by identity, version
 	Heads         map[string]string // suffix of graph_head rows (main, branch) → commit id
-	Commits       []Commit          // newest first: manifest version, time, id
+	Commits       *Commits          // newest first: manifest version, time, id; never nil
 	Ignored       map[string]int    // rows of unknown kinds, by kind
 	// LineageDoubt says why commits or heads may be missing; "" = complete.
 	LineageDoubt string
-
-	byID map[string]int // index in Commits
 }

@@ -17,27 +17,29 @@ type deletionCount struct {
 	rows     uint64 // rows deleted; 0 = not recorded
 }
 
+// superseded says that a newer row of the object id was written: refs are the
+// rows of that id.
+func (g *gathered) superseded(at rowRef, refs []rowRef) bool {
+	newest := g.spot(refs[len(refs)-1]).written()
+	return g.spot(at).written().before(newest)
+}
+
+func (s spot) written() written { return written{s.updated, s.fragment} }
+
 // supersede marks the rows that are deleted, as far as the rows themselves
 // tell: where as many rows of a fragment as the manifest counts deleted are
 // superseded by a newer row of their object id, those are the deleted ones. It
 // returns the fragments whose deletion file must be read instead.
-func supersede(rows []Row, counts []deletionCount) (unread []uint64) {
-	at := make(map[uint64]int, len(counts))
+func (g *gathered) supersede(counts []deletionCount) (unread []uint64) {
+	of := make(map[uint64]int, len(counts))
 	for i, c := range counts {
-		at[c.fragment] = i
+		of[c.fragment] = i
 	}
-	newest := make(map[string]written, len(rows))
-	for i := range rows {
-		w := written{rows[i].Updated, rows[i].Fragment}
-		if old, ok := newest[rows[i].ObjectID]; !ok || old.before(w) {
-			newest[rows[i].ObjectID] = w
-		}
-	}
-	gone := make([][]int, len(counts)) // superseded rows, by counts
-	for i := range rows {
-		if c, ok := at[rows[i].Fragment]; ok {
-			if w := (written{rows[i].Updated, rows[i].Fragment}); w.before(newest[rows[i].ObjectID]) {
-				gone[c] = append(gone[c], i)
+	gone := make([][]rowRef, len(counts)) // superseded rows, by counts
+	for _, refs := range g.groups {
+		for _, at := range refs {
+			if c, ok := of[g.spot(at).fragment]; ok && g.superseded(at, refs) {
+				gone[c] = append(gone[c], at)
 			}
 		}
 	}
@@ -46,8 +48,8 @@ func supersede(rows []Row, counts []deletionCount) (unread []uint64) {
 			unread = append(unread, c.fragment)
 			continue
 		}
-		for _, r := range gone[i] {
-			rows[r].Deleted = true
+		for _, at := range gone[i] {
+			g.mark(at, true)
 		}
 	}
 	return unread

@@ -219,7 +219,7 @@ func (c *chain) publisher(e *Env, version uint64) *engine.LogEntry {
 	if p := c.made; p == nil || p.of != h || p.branch != e.Branch() {
 		c.made = &published{of: h, branch: e.Branch(), by: map[uint64]int{}}
 		for i := range min(h.Len(), commitsLooked) {
-			if h.log.branch(i) == e.Branch() {
+			if h.Branch(i) == e.Branch() {
 				c.made.note(h, i, c.table)
 			}
 		}
@@ -233,8 +233,8 @@ func (c *chain) publisher(e *Env, version uint64) *engine.LogEntry {
 
 // note remembers which versions of the table a commit published.
 func (p *published) note(h *History, i int, table string) {
-	for k, to := h.log.span(i); k < to; k++ {
-		if v := h.log.moved.to[k]; v > 0 && h.log.name(h.log.moved.table[k]) == table {
+	for name, v := range h.Tables(i) {
+		if v > 0 && name == table {
 			p.by[v] = i
 		}
 	}

@@ -79,7 +79,7 @@ func (c *Commits) base(e *Env, h *History) (n int, row func(i int) int, of any) 
 
 // find is the item that is a commit.
 func (c *Commits) find(h *History, id string) (int, bool) {
-	row, ok := h.log.find(id)
+	row, ok := h.Find(id)
 	if !ok || !c.first {
 		return row, ok
 	}
@@ -92,20 +92,19 @@ func (c *Commits) listing(e *Env) listing {
 		return listing{}
 	}
 	n, row, of := c.base(e, h)
-	log := &h.log
 	return listing{
 		n: n, of: of, what: "commits",
-		key:    func(i int) string { return log.id(row(i)) },
+		key:    func(i int) string { return h.ID(row(i)) },
 		find:   func(id string) (int, bool) { return c.find(h, id) },
 		record: func(i int) any { return h.Entry(row(i)) },
 		facets: []facet{
-			textFacet("commit", func(i int) string { return log.id(row(i)) }),
-			countFacet("version", func(i int) uint64 { return log.rows[row(i)].version }),
-			textFacet("branch", func(i int) string { return log.branch(row(i)) }),
-			textFacet("actor", func(i int) string { return log.actor(row(i)) }),
-			ageFacet(e.Now, func(i int) time.Time { return log.time(row(i)) }),
-			textFacet("changed", func(i int) string { return log.tables(row(i)) }),
-			countFacet("rows", func(i int) int64 { return log.delta(row(i)) }),
+			textFacet("commit", func(i int) string { return h.ID(row(i)) }),
+			countFacet("version", func(i int) uint64 { return h.Version(row(i)) }),
+			textFacet("branch", func(i int) string { return h.Branch(row(i)) }),
+			textFacet("actor", func(i int) string { return h.Actor(row(i)) }),
+			ageFacet(e.Now, func(i int) time.Time { return h.Time(row(i)) }),
+			textFacet("changed", func(i int) string { return h.tables(row(i)) }),
+			countFacet("rows", func(i int) int64 { return h.RowsDelta(row(i)) }),
 			textFacet("kind", func(i int) string { return kindOf(h, row(i)) }),
 		},
 	}
@@ -352,7 +351,7 @@ func (c *Commits) table(e *Env, h *History, n, w, height int) part.Table {
 			return []part.Span{
 				part.R(idRole, part.Short(en.ID, g)), part.R(theme.Accent, marked(e, point(&en))),
 				part.R(theme.Muted, "v"+part.Count(en.ManifestVersion)), branch,
-				part.S(part.Clean(h.log.actor(i), g)), part.R(theme.Muted, part.Ago(e.Now, en.Time())), part.R(theme.Muted, when), summarySpan(en.Changed, g, room),
+				part.S(part.Clean(h.Actor(i), g)), part.R(theme.Muted, part.Ago(e.Now, en.Time())), part.R(theme.Muted, when), summarySpan(en.Changed, g, room),
 			}
 		},
 	}
@@ -388,14 +387,14 @@ func (c *Commits) lanes(e *Env, h *History, graph bool, row func(int) int, n, fr
 	}
 	g := e.Theme.Glyph
 	for p := from; p < min(n, from+height); p++ {
-		mark := [...]string{part.MarkCommit: g.Commit, part.MarkMerge: g.Merge, part.MarkSystem: g.System}[h.node(row(p)).Mark]
+		mark := [...]string{part.MarkCommit: g.Commit, part.MarkMerge: g.Merge, part.MarkSystem: g.System}[h.mark(row(p))]
 		out = append(out, []part.Span{part.R(theme.Lane(0), mark)})
 	}
 	return out, width
 }
 
 func kindOf(h *History, row int) string {
-	return [...]string{part.MarkCommit: "commit", part.MarkMerge: "merge", part.MarkSystem: "system"}[h.node(row).Mark]
+	return [...]string{part.MarkCommit: "commit", part.MarkMerge: "merge", part.MarkSystem: "system"}[h.mark(row)]
 }
 
 func rowsOf(changed []engine.TableChange) int64 {

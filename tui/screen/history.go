@@ -10,12 +10,11 @@ import (
 	"github.com/omnideck/omnideck/tui/workspace"
 )
 
-// History is the commits of all branches, laid out. It is made by the command
-// that loads them and never changed. A million commits are held in about a
-// hundred bytes each: what the engine answered is let go.
+// History is the commits of all branches, as the engine packed them, laid out.
+// It is made by the command that loads them and never changed.
 type History struct {
+	*engine.Log
 	Limit  int // as asked for; 0 = all
-	log    commitLog
 	dag    *part.Dag
 	newest map[string]int  // branch → row of its newest commit
 	gone   map[string]bool // merged commits that no branch holds any more
@@ -25,13 +24,12 @@ type History struct {
 }
 
 // NewHistory lays out commits that are ordered newest first.
-func NewHistory(entries []engine.LogEntry, limit int) *History {
-	h := &History{Limit: limit, newest: map[string]int{}, gone: map[string]bool{}}
-	h.log.fill(entries)
+func NewHistory(log *engine.Log, limit int) *History {
+	h := &History{Log: log, Limit: limit, newest: map[string]int{}, gone: map[string]bool{}}
 	h.findGone()
 	h.dag = part.NewDag(h.Len(), h.node)
 	for i := range h.Len() {
-		if name := h.log.branch(i); i == 0 || name != h.log.branch(i-1) {
+		if name := h.Branch(i); i == 0 || name != h.Branch(i-1) {
 			if _, ok := h.newest[name]; !ok {
 				h.newest[name] = i
 			}
@@ -39,15 +37,6 @@ func NewHistory(entries []engine.LogEntry, limit int) *History {
 	}
 	return h
 }
-
-// Len is the number of commits.
-func (h *History) Len() int { return len(h.log.rows) }
-
-// Entry is a commit, by its row.
-func (h *History) Entry(i int) engine.LogEntry { return h.log.entry(i) }
-
-// ID is the id of the commit at a place.
-func (h *History) ID(i int) string { return h.log.id(i) }
 
 // Truncated says that older commits may exist that were not asked for.
 func (h *History) Truncated() bool { return h.Limit > 0 && h.Len() >= h.Limit }
@@ -58,27 +47,58 @@ func (h *History) findGone() {
 	if h.Truncated() {
 		return
 	}
-	for key, id := range h.log.outside {
-		if key.merged {
-			h.gone[id] = true
+	for i := range h.Len() {
+		if h.Merged(i) < 0 {
+			if id := h.MergedID(i); id != "" {
+				h.gone[id] = true
+			}
 		}
 	}
 }
 
 func (h *History) node(i int) part.Node {
-	n := part.Node{ID: h.log.id(i)}
-	n.Parent, _ = h.log.parent(i)
-	merged, ok := h.log.merged(i)
-	switch {
-	case ok && merged != "":
-		n.Mark = part.MarkMerge
-		if !h.gone[merged] {
-			n.Merged = merged
+	n := part.Node{ID: h.ID(i), Parent: h.ParentID(i), Mark: h.mark(i)}
+	if n.Mark == part.MarkMerge {
+		if id := h.MergedID(i); !h.gone[id] {
+			n.Merged = id
 		}
-	case strings.HasPrefix(h.log.actor(i), "omnigraph:"):
-		n.Mark = part.MarkSystem
 	}
 	return n
+}
+
+func (h *History) mark(i int) part.Mark {
+	switch {
+	case h.Merged(i) >= 0 || h.MergedID(i) != "":
+		return part.MarkMerge
+	case strings.HasPrefix(h.Actor(i), "omnigraph:"):
+		return part.MarkSystem
+	}
+	return part.MarkCommit
+}
+
+// tables are the tables that a commit moved, as a filter sees them.
+func (h *History) tables(i int) string {
+	var first string
+	var b strings.Builder
+	n := 0
+	for name := range h.Tables(i) {
+		if n++; n == 1 {
+			first = name
+			continue
+		}
+		if n == 2 {
+			b.WriteString(first + " ")
+		}
+		b.WriteString(name)
+		b.WriteByte(' ')
+	}
+	switch n {
+	case 0:
+		return "no table moved"
+	case 1:
+		return first
+	}
+	return b.String()
 }
 
 // line is the newest commit of a branch and its first parents.
@@ -89,8 +109,8 @@ func (h *History) line(branch string) (rows []int32) {
 	i, ok := h.newest[branch]
 	for ok {
 		rows = append(rows, int32(i))
-		next := h.log.rows[i].parent
-		i, ok = int(next), int(next) > i // a child stands before its parents
+		next := h.Parent(i)
+		i, ok = next, next > i // a child stands before its parents
 	}
 	return rows
 }
@@ -100,8 +120,7 @@ func (h *History) ancestors(sel, to int) map[int]bool {
 	out := map[int]bool{sel: true}
 	for i := sel; i < min(to, h.Len()); i++ {
 		if out[i] {
-			r := &h.log.rows[i]
-			out[int(r.parent)], out[int(r.merged)] = true, true
+			out[h.Parent(i)], out[h.Merged(i)] = true, true
 		}
 	}
 	return out
@@ -114,11 +133,11 @@ const firstCommits = 500
 func (s *Session) AskHistory(e *Env, limit int) Request {
 	branch := e.Branch()
 	return s.History.ask(e, func(ctx context.Context, ws workspace.Workspace) (*History, error) {
-		entries, err := ws.History(ctx, limit)
+		log, err := ws.History(ctx, limit)
 		if err != nil && !incomplete(err) {
 			return nil, err
 		}
-		h := NewHistory(entries, limit)
+		h := NewHistory(log, limit)
 		h.first, h.along = slices.Clip(h.line(branch)), branch
 		return h, err
 	})

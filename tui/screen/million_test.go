@@ -46,7 +46,7 @@ func TestAMillionCommits(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	q := st.e.Data.AskHistory(st.e, 0)
-	q.Pane.Settle(q.Target, q.Gen, NewHistory(longHistory(1_000_000), 0), nil, st.e.Now)
+	q.Pane.Settle(q.Target, q.Gen, NewHistory(engine.LogOf(longHistory(1_000_000)), 0), nil, st.e.Now)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	held := (after.HeapAlloc - before.HeapAlloc) >> 20

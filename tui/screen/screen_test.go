@@ -109,10 +109,10 @@ func TestMergedCommitsThatAreGoneOpenNoLane(t *testing.T) {
 		{Commit: engine.Commit{ID: "b", Parent: id("a"), MergedParent: id("a")}},
 		{Commit: engine.Commit{ID: "a"}},
 	}
-	if h := NewHistory(commits, 0); h.node(0).Merged != "" || h.node(1).Merged != "a" {
+	if h := NewHistory(engine.LogOf(commits), 0); h.node(0).Merged != "" || h.node(1).Merged != "a" {
 		t.Errorf("merged parents %q and %q, want none and a", h.node(0).Merged, h.node(1).Merged)
 	}
-	if h := NewHistory(commits, 3); !h.Truncated() || h.node(0).Merged != "gone" {
+	if h := NewHistory(engine.LogOf(commits), 3); !h.Truncated() || h.node(0).Merged != "gone" {
 		t.Error("of a truncated history nothing is known about what is older")
 	}
 }
@@ -123,12 +123,12 @@ func TestHistoryTellsWhatItWasTold(t *testing.T) {
 	id := func(s string) *string { return &s }
 	n := 3
 	commits := []engine.LogEntry{
-		{Commit: engine.Commit{ID: "d", Branch: id("side"), Actor: id(""), Parent: id("c"), MergedParent: id(""), ManifestVersion: 9, CreatedAt: -5}, Changed: []engine.TableChange{}},
+		{Commit: engine.Commit{ID: "d", Branch: id("side"), Actor: id(""), Parent: id("c"), ManifestVersion: 9, CreatedAt: -5}, Changed: []engine.TableChange{}},
 		{Commit: engine.Commit{ID: "", Branch: id("main"), Parent: id("elsewhere"), MergedParent: id("gone")}, Changed: []engine.TableChange{{Table: "node:A", ToVersion: 3, RowsDelta: -7, FragmentsDelta: &n}, {Table: "side", FromVersion: 1 << 63}}},
 		{Commit: engine.Commit{ID: "c", Actor: id("side")}, Changed: []engine.TableChange{{Table: "node:A", FromVersion: 3}}},
 	}
 	for _, log := range [][]engine.LogEntry{commits, fake.History(60), {}} {
-		h := NewHistory(log, 0)
+		h := NewHistory(engine.LogOf(log), 0)
 		if h.Len() != len(log) {
 			t.Fatalf("%d commits of %d", h.Len(), len(log))
 		}

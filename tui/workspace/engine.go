@@ -25,7 +25,7 @@ type graph struct {
 }
 
 // History implements Workspace.
-func (g graph) History(ctx context.Context, limit int) ([]engine.LogEntry, error) {
+func (g graph) History(ctx context.Context, limit int) (*engine.Log, error) {
 	return g.LogAll(ctx, limit)
 }
 

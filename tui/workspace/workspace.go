@@ -30,7 +30,7 @@ type Workspace interface {
 	Snapshot(ctx context.Context, at engine.At) (*engine.Snapshot, error)
 	// History is the union of all branches' commits, newest first, children
 	// before their parents. limit 0 = all.
-	History(ctx context.Context, limit int) ([]engine.LogEntry, error)
+	History(ctx context.Context, limit int) (*engine.Log, error)
 	Versions(ctx context.Context, table, branch string, o engine.VersionsOptions) (*engine.Versions, error)
 	Fragments(ctx context.Context, table string, at engine.At) (*engine.Fragments, error)
 	Rows(ctx context.Context, table string, at engine.At, o engine.RowsOptions) (*engine.RowPage, error)

@@ -180,12 +180,12 @@ func (w *Workspace) Snapshot(ctx context.Context, _ engine.At) (*engine.Snapshot
 }
 
 // History implements workspace.Workspace.
-func (w *Workspace) History(ctx context.Context, limit int) ([]engine.LogEntry, error) {
+func (w *Workspace) History(ctx context.Context, limit int) (*engine.Log, error) {
 	log := w.Log
 	if limit > 0 && len(log) > limit {
 		log = log[:limit]
 	}
-	return answer(ctx, w, "History", log)
+	return answer(ctx, w, "History", engine.LogOf(log))
 }
 
 // Versions implements workspace.Workspace.
