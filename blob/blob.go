@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"strings"
 	"time"
 )
 
@@ -158,3 +159,10 @@ func (e *OpError) Error() string {
 }
 
 func (e *OpError) Unwrap() error { return e.Err }
+
+// Names reports that the text of an error says which object it is about, one
+// whose address ends in this key: it need not be said again.
+func Names(err error, key string) bool {
+	var e *OpError
+	return errors.As(err, &e) && strings.HasSuffix(e.URL+"/"+e.Key, "/"+key)
+}

@@ -110,8 +110,9 @@ var foreign = map[string]string{
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	name := strings.TrimPrefix(c.CommandPath(), "omnideck ")
+	help := c.CommandPath() + " --help"
 	if !errors.As(err, &unknown) {
-		return usagef("%v: see `omnideck %s --help`", err, name)
+		return usagef("%v: see `%s`", err, help)
 	}
 	flag := unknown.GetSpecifiedName()
 	dashed := "--" + flag
@@ -122,9 +123,9 @@ func flagError(c *cobra.Command, err error) error {
 		return usagef("%s cannot use %s: %s", name, dashed, why)
 	}
 	if _, known := flagTable[flag]; known {
-		return usagef("%s cannot use %s: see `omnideck %s --help` for the flags that it has", name, dashed, name)
+		return usagef("%s cannot use %s: see `%s` for the flags that it has", name, dashed, help)
 	}
-	return usagef("%s has no flag %s: see `omnideck %s --help`", name, dashed, name)
+	return usagef("%s has no flag %s: see `%s`", name, dashed, help)
 }
 
 // suggest is a verb whose name is close to what was typed, or where to look.

@@ -161,8 +161,12 @@ type RowsLostError struct {
 }
 
 func (e *RowsLostError) Error() string {
-	return fmt.Sprintf("%s, version %d on branch %s: fragment %d cannot be read (%s: %v): %d rows affected; counts of the table are unverified, its other fragments and all other tables can be read",
-		e.Table, e.Version, e.Branch, e.Fragment, e.Key, e.Err, e.Rows)
+	why := e.Key + ": " + e.Err.Error()
+	if blob.Names(e.Err, e.Key) {
+		why = e.Err.Error()
+	}
+	return fmt.Sprintf("%s, version %d on branch %s: fragment %d cannot be read (%s): %d rows affected; counts of the table are unverified, its other fragments and all other tables can be read",
+		e.Table, e.Version, e.Branch, e.Fragment, why, e.Rows)
 }
 
 func (e *RowsLostError) Unwrap() error { return e.Err }
@@ -170,11 +174,14 @@ func (e *RowsLostError) Unwrap() error { return e.Err }
 // NextStep is the next safe step after an error of a store, as a few words that
 // begin with a verb; "" = the error says it itself, or there is none.
 func NextStep(err error) string {
-	var said *blob.StoreError
+	var (
+		said *blob.StoreError
+		op   *blob.OpError
+	)
 	switch {
 	case errors.As(err, &said) && said.Step != "":
 		return said.Step
-	case errors.Is(err, blob.ErrPermission):
+	case errors.Is(err, blob.ErrPermission) && errors.As(err, &op):
 		return "check the rights on this object"
 	case errors.Is(err, blob.ErrUnavailable):
 		return "check the address and the network"

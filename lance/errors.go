@@ -3,7 +3,6 @@ package lance
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/omnideck/omnideck/blob"
 )
@@ -80,8 +79,7 @@ type FragmentError struct {
 
 func (e *FragmentError) Error() string {
 	key := ""
-	var op *blob.OpError // which names the object, and where it is
-	if e.Key != "" && !(errors.As(e.Err, &op) && strings.HasSuffix(op.URL+"/"+op.Key, "/"+e.Key)) {
+	if e.Key != "" && !blob.Names(e.Err, e.Key) {
 		key = e.Key + ": "
 	}
 	text := fmt.Sprintf("fragment %d: %s%v", e.Fragment, key, e.Err)

@@ -241,8 +241,16 @@ func (m *model) save() func() error {
 	if state == nil || bytes.Equal(state, m.keep.saved) {
 		return nil
 	}
+	base, load := m.keep.saved, m.opt.LoadState
 	m.keep.saved = state
-	return func() error { return save(graph, state) }
+	return func() error {
+		if load != nil {
+			if theirs, err := load(graph); err == nil {
+				state = merged(base, theirs, state)
+			}
+		}
+		return save(graph, state)
+	}
 }
 
 func (m *model) saveLater() tea.Cmd {

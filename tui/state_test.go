@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,7 +72,13 @@ func TestStateOutlivesTheProgram(t *testing.T) {
 func TestASlowStateHoldsUpNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ws := fake.Harbor()
-		slow := func(string) ([]byte, error) { time.Sleep(time.Minute); return []byte(`{"place":"commits"}`), nil }
+		var asked atomic.Bool
+		slow := func(string) ([]byte, error) {
+			if !asked.Swap(true) {
+				time.Sleep(time.Minute)
+			}
+			return []byte(`{"place":"commits"}`), nil
+		}
 		saved := 0
 		save := func(string, []byte) error { saved++; return nil }
 		l := start(t, Options{URI: ws.Address, Open: opens(ws), LoadState: slow, SaveState: save}, 80, 24)

@@ -99,7 +99,11 @@ func (h Header) moment(g theme.Glyphs) string {
 	if h.Head != "" {
 		s += " " + Short(h.Head, g)
 	}
-	if h.Travel != "" {
+	switch h.Travel {
+	case "":
+	case "now":
+		s += ", just now"
+	default:
 		s += ", " + h.Travel + " ago"
 	}
 	if s == " at" {
