@@ -30,17 +30,20 @@
 //	Snapshot, Commits, Log        2 + F, on a branch one more
 //	Info                          8 + F, 3 more where there are branches, 1 for each sidecar (≤ 16)
 //	Fragments                     3 + F; of `__manifest` 2
-//	Versions                      the chain's LIST pages; with Details the manifests of the window;
-//	                              with Holders the states of all branches
+//	Versions                      the chain's LIST pages; with Details the manifests of the window, or of
+//	                              its newest; with Holders, beside them, the states of all branches
 //	Rows                          4 + F, and the files that the window touches
 //	                              with Sort, once, all of the column to sort by
 //	Entity                        4 + F, and to find the row: small files with the id column, or of a large table
 //	                              two of a BTREE index and its pages, and files that no index covers
 //	Find                          2 + F, and for each table one and what Entity asks to find the row
-//	Neighbors                     as Entity, and for each edge type and step one and its ends, found likewise
+//	Neighbors                     as Entity, unless Unchecked, and for each edge type and step one and its
+//	                              ends, found likewise
+//	ResolveAll                    of branches 1; of commits 3 + F, however many
 //	Object                        1
-//	Diff                          3 + F, and F of the older point that are no longer there; 2 for each table
-//	                              that moved, and files of fragments that are not the same in both versions
+//	Diff                          of resolved points 2 + F, and F of the older point that are no longer there; of
+//	                              others as ResolveAll more; 2 for each table that moved, and files of
+//	                              fragments that are not the same in both versions
 //	DiffVersions                  4 + F, and such files; of `__manifest` 2, on a branch two more
 //
 // Nothing above Rows reads row data of node and edge tables. golden/trace has

@@ -207,7 +207,13 @@ func (g *Graph) Holds(ctx context.Context, table string, version uint64) (*Holds
 			return nil, err
 		}
 		d.owner = on
-		_, held, unknown, err := o.chainAndHolders(ctx, d, true)
+		held, unknown, err := o.withHolders(ctx, d, true, func() (uint64, error) {
+			chain, err := o.chain(ctx, d)
+			if err != nil {
+				return 0, err
+			}
+			return chain.Versions[0].Version, nil
+		})
 		if err != nil {
 			return nil, err
 		}

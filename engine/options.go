@@ -4,6 +4,7 @@ package engine
 type VersionsOptions struct {
 	Limit   int  // newest versions only; 0 = all
 	Details bool // read the manifests of the versions told
+	Newest  int  // with Details: only of so many of the newest; 0 = of all told
 	Holders bool // say what holds each version
 }
 

@@ -13,8 +13,8 @@ import (
 // a graph branch ("" = main), newest first. A table that nobody wrote on the
 // branch is published from another branch's dataset: it is that chain which is
 // told, and Branch says which. All manifests are listed; with Details those of
-// the newest Limit are read, with Holders it is said why each of them must
-// stay, which reads the state of every branch. No rows of tables are read. An
+// the newest Limit are read, or of Newest of them; with Holders it is said why each
+// of them must stay, which reads the state of every branch. No rows of tables are read. An
 // *IncompleteError comes beside it when a branch that may hold versions cannot
 // be read.
 func (g *Graph) Versions(ctx context.Context, table, branch string, opts VersionsOptions) (*Versions, error) {
@@ -27,28 +27,30 @@ func (g *Graph) Versions(ctx context.Context, table, branch string, opts Version
 			return nil, err
 		}
 		o.table = d.table
-		chain, held, unknown, err := o.chainAndHolders(ctx, d, opts.Holders)
+		var chain *lance.Chain
+		var told []Version
+		held, unknown, err := o.withHolders(ctx, d, opts.Holders, func() (head uint64, err error) {
+			if chain, err = o.chain(ctx, d); err != nil {
+				return 0, err
+			}
+			told, err = o.tell(ctx, d, firstN(chain.Versions, opts.Limit), opts)
+			return chain.Versions[0].Version, err
+		})
 		if err != nil {
 			return nil, err
 		}
 		out := &Versions{
-			Table: d.table, Branch: nameOf(d.owner), Published: d.published,
+			Table: d.table, Branch: nameOf(d.owner), Published: d.published, Versions: told,
+			Head: chain.Versions[0].Version, Oldest: chain.Versions[len(chain.Versions)-1].Version,
 			Count: len(chain.Versions), ListPages: chain.Pages, Findings: []Finding{},
 		}
 		for _, v := range chain.Versions {
 			out.Bytes += v.Size
 		}
-		if n := len(chain.Versions); n > 0 {
-			out.Head, out.Oldest = chain.Versions[0].Version, chain.Versions[n-1].Version
-		}
 		for _, f := range chain.Findings {
 			c := datasetFinding(f, chain)
 			c.Action.Args = []string{d.table}
 			out.Findings = append(out.Findings, c)
-		}
-		window := firstN(chain.Versions, opts.Limit)
-		if out.Versions, err = o.tell(ctx, d, window, opts.Details); err != nil {
-			return nil, err
 		}
 		for i := range out.Versions {
 			out.Versions[i].HeldBy = held.of(out.Versions[i].Version)
@@ -88,13 +90,26 @@ func (o *operation) findChain(ctx context.Context, table, branch string) (chainO
 	return chainOf{}, err
 }
 
-// chainAndHolders lists the versions and, when asked, what holds them.
-func (o *operation) chainAndHolders(ctx context.Context, d chainOf, holders bool) (chain *lance.Chain, held holdings, unknown *IncompleteError, err error) {
+// chain lists the versions. None at all is an error.
+func (o *operation) chain(ctx context.Context, d chainOf) (*lance.Chain, error) {
+	chain, err := lance.Versions(ctx, o.store, d.location, lance.ListOptions{Branch: d.owner})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(chain.Versions) > 0:
+		return chain, nil
+	case d.location == manifest.Folder:
+		return nil, o.explain(ctx, o.noVersions(d.owner), nameOf(d.owner), 0)
+	}
+	return nil, &DamagedError{Object: treePath(d.location, d.owner), Size: -1, Hint: "the graph registers the table, but its dataset has no versions: restore it from a backup"}
+}
+
+// withHolders reads the chain, whose head that tells, and beside it, when asked,
+// what holds its versions.
+func (o *operation) withHolders(ctx context.Context, d chainOf, holders bool, chain func() (head uint64, err error)) (held holdings, unknown *IncompleteError, err error) {
+	var head uint64
 	err = o.together(
-		func() (err error) {
-			chain, err = lance.Versions(ctx, o.store, d.location, lance.ListOptions{Branch: d.owner})
-			return err
-		},
+		func() (err error) { head, err = chain(); return err },
 		func() (err error) {
 			if holders {
 				held, unknown, err = o.holdings(ctx, d)
@@ -103,18 +118,12 @@ func (o *operation) chainAndHolders(ctx context.Context, d chainOf, holders bool
 		},
 	)
 	if err != nil {
-		return nil, nil, nil, err
-	}
-	if len(chain.Versions) == 0 {
-		if d.location == manifest.Folder {
-			return nil, nil, nil, o.explain(ctx, o.noVersions(d.owner), nameOf(d.owner), 0)
-		}
-		return nil, nil, nil, &DamagedError{Object: treePath(d.location, d.owner), Size: -1, Hint: "the graph registers the table, but its dataset has no versions: restore it from a backup"}
+		return nil, nil, err
 	}
 	if holders {
-		held.add(chain.Versions[0].Version, "head", nameOf(d.owner))
+		held.add(head, "head", nameOf(d.owner))
 	}
-	return chain, held, unknown, nil
+	return held, unknown, nil
 }
 
 // noVersions tells a branch that does not exist from a graph that does not.
@@ -125,16 +134,17 @@ func (o *operation) noVersions(branch string) error {
 	return &manifest.BranchNotFoundError{Branch: branch}
 }
 
-// tell describes versions, reading their manifests side by side when details
-// are asked for. One that cannot be read has its Problem.
-func (o *operation) tell(ctx context.Context, d chainOf, window []lance.ChainVersion, details bool) ([]Version, error) {
+// tell describes versions, reading their manifests side by side, or those of the
+// newest, when details are asked for. One that cannot be read has its Problem.
+func (o *operation) tell(ctx context.Context, d chainOf, window []lance.ChainVersion, opts VersionsOptions) ([]Version, error) {
 	out := make([]Version, len(window))
 	for i, v := range window {
 		out[i] = Version{Version: v.Version, CreatedAt: v.ModTime, ManifestBytes: v.Size, Key: v.Key, HeldBy: []Holder{}}
 	}
-	if !details {
+	if !opts.Details {
 		return out, nil
 	}
+	window = firstN(window, opts.Newest)
 	lo := o.lance()
 	lo.Branch = d.owner
 	i := 0

@@ -228,7 +228,7 @@ func quitAmongQuestions(t *testing.T) time.Duration {
 	go func() { _, err := p.Run(); m.stop(); done <- err }()
 	asked := func() int {
 		n := 0
-		for _, method := range []string{"Info", "BranchNames", "Snapshot", "Branches", "History", "Versions", "Details"} {
+		for _, method := range []string{"Info", "BranchNames", "Snapshot", "Branches", "History", "Versions"} {
 			n += ws.Asked(method)
 		}
 		return n

@@ -18,19 +18,10 @@ import (
 // its manifest, one request each, and is read for the newest ones only.
 type chain struct {
 	browse
-	table  string
-	all    Load[*engine.Versions] // all versions, without their manifests
-	read   Load[*engine.Versions] // the newest ones, with
-	limit  int                    // how many are read; 0 = all
-	joined *joined
-	made   *published
-}
-
-// joined is the chain with what was read of each version, and what it was made
-// from.
-type joined struct {
-	all, read *engine.Versions
-	rows      []engine.Version
+	table string
+	all   Load[*engine.Versions]
+	limit int // how many manifests are read; 0 = all
+	made  *published
 }
 
 // firstManifests is how many manifests are read without being asked to.
@@ -39,7 +30,7 @@ const firstManifests = 24
 func newChain(table string) *chain {
 	c := &chain{table: table, limit: firstManifests}
 	c.browse = newBrowse(56, c.listing)
-	c.all.name, c.read.name = "versions", "operations"
+	c.all.name = "versions"
 	return c
 }
 
@@ -50,40 +41,33 @@ func (c *chain) scope() string { return action.OnVersions }
 func (c *chain) start(e *Env) []Request {
 	var out []Request
 	if c.all.wanted() {
-		out = append(out, c.askList(e))
-	}
-	if c.read.wanted() {
-		out = append(out, c.askRead(e))
+		out = append(out, c.ask(e))
 	}
 	return append(out, c.need(e)...)
 }
 
-func (c *chain) reload(e *Env) []Request { return []Request{c.askList(e), c.askRead(e)} }
+func (c *chain) reload(e *Env) []Request { return []Request{c.ask(e)} }
 
-func (c *chain) askList(e *Env) Request {
-	branch := e.Branch()
+func (c *chain) ask(e *Env) Request {
+	branch, newest := e.Branch(), c.limit
 	return c.all.ask(e, func(ctx context.Context, ws workspace.Workspace) (*engine.Versions, error) {
-		return ws.Versions(ctx, c.table, branch, engine.VersionsOptions{Holders: true})
+		return ws.Versions(ctx, c.table, branch, engine.VersionsOptions{Holders: true, Details: true, Newest: newest})
 	})
 }
 
-func (c *chain) askRead(e *Env) Request {
-	branch, limit := e.Branch(), c.limit
-	return c.read.ask(e, func(ctx context.Context, ws workspace.Workspace) (*engine.Versions, error) {
-		return ws.Versions(ctx, c.table, branch, engine.VersionsOptions{Limit: limit, Details: true})
-	})
-}
-
-func (c *chain) panes() []Pane { return c.with(&c.all, &c.read) }
+func (c *chain) panes() []Pane { return c.with(&c.all) }
 
 // unread is the number of versions whose manifest was not read.
 func (c *chain) unread() int {
-	v, ok := c.all.Get()
-	r, read := c.read.Get()
-	if !ok || !read {
-		return 0
+	n := 0
+	if v, ok := c.all.Get(); ok {
+		for i := range v.Versions {
+			if x := &v.Versions[i]; x.Fragments == nil && x.Problem == "" {
+				n++
+			}
+		}
 	}
-	return max(0, len(v.Versions)-len(r.Versions))
+	return n
 }
 
 func (c *chain) listing(e *Env) listing {
@@ -91,10 +75,10 @@ func (c *chain) listing(e *Env) listing {
 	if !ok {
 		return listing{}
 	}
-	rows := c.merged(v)
+	rows := v.Versions
 	g := e.Theme.Glyph
 	return listing{
-		n: len(rows), of: c.joined, what: fileName(c.table) + "-versions",
+		n: len(rows), of: v, what: fileName(c.table) + "-versions",
 		key:    func(i int) string { return part.Count(rows[i].Version) },
 		record: func(i int) any { return rows[i] },
 		facets: []facet{
@@ -113,35 +97,9 @@ func (c *chain) listing(e *Env) listing {
 	}
 }
 
-// merged is the chain with what was read of each version. Both answers may be
-// of different moments, so a version is matched by its number and its object.
-func (c *chain) merged(v *engine.Versions) []engine.Version {
-	r, ok := c.read.Get()
-	if j := c.joined; j != nil && j.all == v && j.read == r {
-		return j.rows
-	}
-	rows := append([]engine.Version(nil), v.Versions...)
-	c.joined = &joined{v, r, rows}
-	if !ok {
-		return rows
-	}
-	known := make(map[string]int, len(r.Versions))
-	for i := range r.Versions {
-		known[r.Versions[i].Key] = i
-	}
-	for i := range rows {
-		if at, ok := known[rows[i].Key]; ok {
-			held := rows[i].HeldBy
-			rows[i] = r.Versions[at]
-			rows[i].HeldBy = held
-		}
-	}
-	return rows
-}
-
 func (c *chain) context(e *Env) action.Context {
 	out := c.browse.context(e)
-	out.Truncated = c.unread() > 0 && !c.read.Busy()
+	out.Truncated = c.unread() > 0 && !c.all.Busy()
 	return out
 }
 
@@ -152,16 +110,16 @@ func (c *chain) version(e *Env) (*engine.Versions, *engine.Version) {
 	if !ok || !some {
 		return v, nil
 	}
-	return v, &c.merged(v)[i]
+	return v, &v.Versions[i]
 }
 
 func (c *chain) do(e *Env, id action.ID) Effect {
 	_, x := c.version(e)
 	switch id {
 	case action.Decode:
-		if n := c.unread(); n > 0 && !c.read.Busy() {
+		if n := c.unread(); n > 0 && !c.all.Busy() {
 			c.limit = 0
-			return Effect{Ask: []Request{c.askRead(e)}, Note: "reading " + part.Plural(n, "more manifest", "more manifests")}
+			return Effect{Ask: []Request{c.ask(e)}, Note: "reading " + part.Plural(n, "more manifest", "more manifests")}
 		}
 	case action.Raw:
 		if x != nil {
@@ -256,10 +214,10 @@ func (c *chain) Pin(e *Env) *Pin {
 func (c *chain) SinceBefore(e *Env) Screen {
 	v, x := c.version(e)
 	i, _ := c.selected(e)
-	if x == nil || i+1 >= len(c.merged(v)) {
+	if x == nil || i+1 >= len(v.Versions) {
 		return nil
 	}
-	before, pin := c.merged(v)[i+1].Version, c.Pin(e)
+	before, pin := v.Versions[i+1].Version, c.Pin(e)
 	a := *pin
 	if a.Version = before; c.own() {
 		a.Version, a.At = 0, ownAt(e, before)
@@ -302,7 +260,7 @@ func (c *chain) render(e *Env, a Area) []string {
 	}
 	l := c.listing(e)
 	n := c.settle(l)
-	rows := c.merged(v)
+	rows := v.Versions
 	shown := ""
 	if n > 0 {
 		shown = l.key(c.lens.item(c.list.Sel))
@@ -329,15 +287,9 @@ func (c *chain) what(e *Env) string { return "versions of " + part.Clean(c.table
 
 func (c *chain) renderList(e *Env, v *engine.Versions, l listing, n, w, h int, focused bool) []string {
 	t := e.Theme
-	var state Pane = &c.all
-	if c.read.Busy() && !c.all.Busy() {
-		state = &c.read
-	}
-	out := []string{title(e, w, c.what(e), c.chainFacts(e, v, l, n), state)}
-	for _, p := range []Pane{&c.all, &c.read} {
-		if p.Problem() != nil {
-			out = append(out, problem(e, p, w, 0)...)
-		}
+	out := []string{title(e, w, c.what(e), c.chainFacts(e, v, l, n), &c.all)}
+	if c.all.Problem() != nil {
+		out = append(out, problem(e, &c.all, w, 0)...)
 	}
 	switch {
 	case l.n == 0:
@@ -353,7 +305,7 @@ func (c *chain) renderList(e *Env, v *engine.Versions, l listing, n, w, h int, f
 	if note != "" && rest > 4 {
 		rest--
 	}
-	out = append(out, c.grid(e, v, c.merged(v), n).Render(t, w, max(0, rest), &c.list, focused)...)
+	out = append(out, c.grid(e, v, v.Versions, n).Render(t, w, max(0, rest), &c.list, focused)...)
 	if note != "" && len(out) < h {
 		out = append(out, part.Line(t, w, part.R(theme.Muted, note)))
 	}
@@ -372,7 +324,7 @@ func (c *chain) chainFacts(e *Env, v *engine.Versions, l listing, n int) string 
 	}
 	s := count + dot + part.Plural(v.ListPages, "LIST page", "LIST pages") + dot + part.Bytes(v.Bytes)
 	if l.n > 0 {
-		if oldest := c.merged(v)[l.n-1].CreatedAt; !oldest.IsZero() {
+		if oldest := v.Versions[l.n-1].CreatedAt; !oldest.IsZero() {
 			s += dot + "oldest " + part.Ago(e.Now, oldest)
 		}
 	}

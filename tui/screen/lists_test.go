@@ -159,7 +159,7 @@ var scenes = []struct {
 	}},
 	{"chain-error", func(t *testing.T) *stage {
 		st := onStage(t, fake.Harbor(), NewVersions(manifestTable))
-		st.ws.Script = map[string]fake.Step{"Details": {Err: errStore}}
+		st.ws.Script = map[string]fake.Step{"Versions": {Err: errStore}}
 		st.answer(st.s.Reload(st.e))
 		return st
 	}},

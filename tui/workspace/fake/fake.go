@@ -190,13 +190,9 @@ func (w *Workspace) History(ctx context.Context, limit int) (*engine.Log, error)
 
 // Versions implements workspace.Workspace.
 func (w *Workspace) Versions(ctx context.Context, table, _ string, o engine.VersionsOptions) (*engine.Versions, error) {
-	method := "Versions"
-	if o.Details {
-		method = "Details"
-	}
 	v := w.Chains[table]
 	if v == nil {
-		return missing[*engine.Versions](ctx, w, method, table)
+		return missing[*engine.Versions](ctx, w, "Versions", table)
 	}
 	cut := *v
 	cut.Versions = append([]engine.Version(nil), v.Versions...)
@@ -205,14 +201,14 @@ func (w *Workspace) Versions(ctx context.Context, table, _ string, o engine.Vers
 	}
 	for i := range cut.Versions {
 		x := &cut.Versions[i]
-		if !o.Details {
+		if !o.Details || o.Newest > 0 && i >= o.Newest {
 			x.Operation, x.Rows, x.Fragments, x.Transaction, x.Writer, x.DataBytes, x.AddedBytes = "", nil, nil, "", "", nil, nil
 		}
 		if !o.Holders {
 			x.HeldBy = []engine.Holder{}
 		}
 	}
-	return answer(ctx, w, method, &cut)
+	return answer(ctx, w, "Versions", &cut)
 }
 
 // Fragments implements workspace.Workspace.
