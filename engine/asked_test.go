@@ -15,10 +15,10 @@ import (
 func neighbours(t *testing.T, files map[string][]byte) (older, newer string) {
 	t.Helper()
 	list, err := openFiles(t, files).Commits(t.Context(), "", 2)
-	if err != nil || len(list) != 2 {
-		t.Fatalf("%d commits, %v; want two", len(list), err)
+	if err != nil || list.Len() != 2 {
+		t.Fatalf("%d commits, %v; want two", list.Len(), err)
 	}
-	return list[1].ID, list[0].ID
+	return list.ID(1), list.ID(0)
 }
 
 // Two points are found by one question, which lists the branches beside the
