@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/exp/golden"
@@ -441,6 +442,14 @@ func TestWaitingSaysWhyItTakesLong(t *testing.T) {
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 			t.Errorf("%q is not said:\n%s", want, got)
 		}
+	}
+	p.since, p.at = e.Now.Add(-2*time.Second), e.Now.Add(-3*time.Minute)
+	if got := ansi.Strip(title(e, 80, "commits", "", p)); !strings.HasSuffix(strings.TrimSpace(got), "3 m old · ! trying again 2.0 s") {
+		t.Errorf("what is shown is old, and reading it again fails: %q", got)
+	}
+	e.Failing = ""
+	if got := ansi.Strip(title(e, 80, "commits", "", p)); !strings.Contains(got, "3 m old") || !strings.HasSuffix(strings.TrimSpace(got), "loading 2.0 s") {
+		t.Errorf("what is shown is old, and read again: %q", got)
 	}
 }
 

@@ -148,7 +148,11 @@ func stateOf(e *Env, p Pane) []part.Span {
 		if ago := part.Ago(e.Now, p.Loaded()); !p.Loaded().IsZero() && ago != "now" {
 			old = " " + ago + " old " + e.Theme.Glyph.Dot
 		}
-		return []part.Span{part.R(theme.Muted, old+" loading "+part.Elapsed(e.Now.Sub(p.Since())))}
+		waits := part.Elapsed(e.Now.Sub(p.Since()))
+		if e.Failing != "" && !p.Loaded().IsZero() { // where there is nothing yet, absent says it
+			return []part.Span{part.R(theme.Warn, old+" "+e.Theme.Glyph.Warn+" trying again "+waits)}
+		}
+		return []part.Span{part.R(theme.Muted, old+" loading "+waits)}
 	}
 	if p.Problem() != nil {
 		if p.Loaded().IsZero() {
