@@ -56,7 +56,7 @@ func (b *builder) finish() error {
 // withoutSuperseded drops files of which every column lies in another.
 func withoutSuperseded(f *tablepb.DataFragment) *tablepb.DataFragment {
 	dead := func(d *tablepb.DataFile) bool {
-		return !slices.ContainsFunc(d.GetFields(), func(id int32) bool { return id != format.Superseded })
+		return len(d.GetFields()) > 0 && !slices.ContainsFunc(d.GetFields(), func(id int32) bool { return id != format.Superseded })
 	}
 	if slices.ContainsFunc(f.GetFiles(), dead) {
 		f = proto.CloneOf(f)

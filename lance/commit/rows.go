@@ -1,7 +1,6 @@
 package commit
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -216,30 +215,25 @@ func freed(o *tablepb.Update, touched []*tablepb.DataFragment) uint64 {
 	return n
 }
 
-// want is a row that moved: its id, and where in which new fragment it stands.
-type want struct {
-	id      uint64
-	frag    int
-	at      uint64
-	created uint64 // 0 = not found yet
-}
-
 // movedRows completes the sequences of the fragments of an Update. Rows that
 // bring their id keep the version that they were made in, all are last updated
 // in this one. It returns the fragments that hold nothing but moved rows.
 func (b *builder) movedRows(added, touched []*tablepb.DataFragment, freed uint64) (pure []uint64, err error) {
-	var moved []want
+	var moved []stretch
 	kept := make([]uint64, len(added))
 	for i, f := range added {
 		seq, err := rowIDs(f)
 		if err != nil {
 			return nil, err
 		}
-		if n := seq.Len(); n > f.GetPhysicalRows() || n > freed-uint64(len(moved)) {
-			return nil, b.invalid("new fragments bring the row ids of more rows than were deleted (%d): the same row would be there twice", freed)
+		if n := seq.Len(); n > f.GetPhysicalRows() || n > freed {
+			return nil, b.invalid("new fragments bring the row ids of more rows than were deleted: the same row would be there twice")
 		}
-		for at, id := range seq.All() {
-			moved = append(moved, want{id: id, frag: i, at: at})
+		freed -= seq.Len()
+		at := uint64(0)
+		for from, to := range seq.Runs() {
+			moved = append(moved, stretch{from: from, to: to, frag: i, at: at})
+			at += to - from
 		}
 		if kept[i], err = b.assignRows(f); err != nil {
 			return nil, err
@@ -248,80 +242,21 @@ func (b *builder) movedRows(added, touched []*tablepb.DataFragment, freed uint64
 			pure = append(pure, f.GetId())
 		}
 	}
-	if err := b.findCreated(moved, touched); err != nil {
+	origins, err := b.origins(moved, touched)
+	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(moved, func(x, y want) int { return cmp.Or(cmp.Compare(x.frag, y.frag), cmp.Compare(x.at, y.at)) })
 	for i, f := range added {
 		var created rowid.VersionsBuilder
-		for len(moved) > 0 && moved[0].frag == i {
-			created.Add(1, moved[0].created)
-			moved = moved[1:]
+		for len(origins) > 0 && origins[0].frag == i {
+			origins[0].addTo(&created)
+			origins = origins[1:]
 		}
 		created.Add(f.GetPhysicalRows()-kept[i], b.m.GetVersion())
 		setCreated(f, created.Encode())
 		setUpdated(f, uniform(f.GetPhysicalRows(), b.m.GetVersion()))
 	}
 	return pure, nil
-}
-
-// unknownCreated is the version of a row whose fragment does not say.
-const unknownCreated = 1
-
-// findCreated looks the moved rows up in the fragments that they were deleted
-// from, in the order of the fragments' ids.
-func (b *builder) findCreated(moved []want, touched []*tablepb.DataFragment) error {
-	if len(moved) == 0 {
-		return nil
-	}
-	slices.SortFunc(moved, func(x, y want) int { return cmp.Compare(x.id, y.id) })
-	for i := 1; i < len(moved); i++ {
-		if moved[i].id == moved[i-1].id {
-			return b.invalid("new fragments bring row id %d twice", moved[i].id)
-		}
-	}
-	touched = slices.SortedFunc(slices.Values(touched), func(x, y *tablepb.DataFragment) int { return cmp.Compare(x.GetId(), y.GetId()) })
-	for _, f := range touched {
-		if err := createdIn(f, moved); err != nil {
-			return err
-		}
-	}
-	for _, w := range moved {
-		if w.created == 0 {
-			return b.invalid("row id %d of a new fragment belongs to no row that was deleted: fresh rows bring no ids", w.id)
-		}
-	}
-	return nil
-}
-
-// createdIn fills in what one fragment knows. moved ascends by id.
-func createdIn(f *tablepb.DataFragment, moved []want) error {
-	seq, err := rowIDs(f)
-	if err != nil {
-		return err
-	}
-	var made *rowid.Versions
-	if f.GetExternalCreatedAtVersions() == nil {
-		if made, err = rowid.DecodeVersions(f.GetInlineCreatedAtVersions()); err != nil {
-			return err
-		}
-	}
-	at := uint64(0)
-	for from, to := range seq.Runs() {
-		k, _ := slices.BinarySearchFunc(moved, from, func(w want, id uint64) int { return cmp.Compare(w.id, id) })
-		for ; k < len(moved) && moved[k].id < to; k++ {
-			pos := at + moved[k].id - from
-			switch {
-			case moved[k].created != 0:
-			case made != nil && pos < made.Len():
-				moved[k].created = max(unknownCreated, made.At(pos))
-			default:
-				moved[k].created = unknownCreated
-			}
-		}
-		at += to - from
-	}
-	return nil
 }
 
 // refreshOffsets marks the rows whose columns were rewritten in place.
