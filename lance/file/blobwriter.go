@@ -124,7 +124,9 @@ func (w *Writer) describe(f *format.Field, arr arrow.Array) (arrow.ArrayData, er
 		if err != nil {
 			return nil, err
 		}
-		b.Append(!ref.Null)
+		if b.Append(!ref.Null); ref.Null {
+			continue // its fields are null with it
+		}
 		b.FieldBuilder(0).(*array.Uint8Builder).Append(ref.Kind)
 		b.FieldBuilder(1).(*array.Uint64Builder).Append(ref.Position)
 		b.FieldBuilder(2).(*array.Uint64Builder).Append(ref.Size)
