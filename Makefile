@@ -64,7 +64,7 @@ fuzz: ## every fuzz target, FUZZTIME each
 	  done; \
 	done
 
-GOLDEN := ./engine ./tui ./tui/action ./tui/part ./tui/screen
+GOLDEN := ./engine ./lance/file ./tui ./tui/action ./tui/part ./tui/screen
 goldens: ## rewrite all golden files; look at the diff before you commit it
 	$(GO) test $(GOLDEN) -update
 	UPDATE_SCRIPTS=1 $(GO) test ./cli -run TestScripts

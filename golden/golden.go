@@ -1,5 +1,6 @@
 // Package golden compares what a test made with a file in this folder.
 //
+//	file/    a data file that we wrote, byte by byte
 //	trace/   what each method of the engine asks of a store, on the embedded graph
 //
 // `go test … -update` writes the files anew; look at the difference before you

@@ -108,7 +108,7 @@ func (w *walk) add(at int, rep, code uint8) {
 
 // flatten makes the leaf of rows.
 func (s *stream) flatten(pieces []piece) (*pack.Leaf, error) {
-	l := &pack.Leaf{Values: pack.NewValues(s.col.Type)}
+	l := &pack.Leaf{Values: pack.NewValues(s.col.Type), Claims: s.claims}
 	for _, p := range pieces {
 		l.Rows += int64(p.to-p.from) * s.factor
 		var err error
@@ -137,6 +137,7 @@ func (s *stream) flat(l *pack.Leaf, p piece) error {
 	if l.Codes == nil {
 		l.Codes = make([]uint8, l.Values.N, l.Values.N+n)
 	}
+	l.Values.Reserve(n)
 	for i := p.from; i < p.to; {
 		end, null := v.run(i, p.to)
 		code := uint8(0)
@@ -219,8 +220,14 @@ func (s *stream) throughStruct(w *walk, st step, v validity) error {
 // throughList opens the items of lists. rep is the level of an item that goes
 // on with its list.
 func (s *stream) throughList(w *walk, st step, v validity, d arrow.ArrayData, rep uint8) (*walk, error) {
-	out := newWalk(2 * len(w.at))
 	o, all := offsetsOf(d, st.wide), v.none()
+	most := len(w.at)
+	for _, at := range w.at {
+		if at >= 0 {
+			most += o.at(d.Offset()+at+1) - o.at(d.Offset()+at)
+		}
+	}
+	out := newWalk(most)
 	for i, at := range w.at {
 		if at < 0 {
 			out.add(-1, w.rep[i], w.code[i])
@@ -273,29 +280,36 @@ func (s *stream) throughFixed(w *walk, st step, v validity) (*walk, error) {
 func (s *stream) leaves(l *pack.Leaf, w *walk, d arrow.ArrayData) error {
 	v := validityOf(d, s.col.Type)
 	visible, all := s.col.Path.Visible(), v.none()
-	for i := 0; i < len(w.at); {
-		at := w.at[i]
+	l.Values.Reserve(len(w.at))
+	from, to := 0, 0 // values that are not yet appended
+	flush := func() error {
+		err := l.Values.Append(d, from, to)
+		from, to = 0, 0
+		return err
+	}
+	for i, at := range w.at {
 		if at >= 0 && !all && v.null(at) {
 			if !s.nullable {
 				return s.nullIn(s.leafName)
 			}
 			w.code[i], at = nest.Null(0), -1
 		}
-		if at < 0 {
-			if w.code[i] < visible {
-				l.Values.Zeros(1)
-			}
-			i++
+		switch {
+		case at >= 0 && at == to && to > from:
+			to++
+			continue
+		case at < 0 && w.code[i] >= visible:
 			continue
 		}
-		start := i
-		for i++; i < len(w.at) && w.at[i] == at+i-start && (all || !v.null(w.at[i])); {
-			i++
-		}
-		if err := l.Values.Append(d, at, at+i-start); err != nil {
+		if err := flush(); err != nil {
 			return err
+		}
+		if at < 0 {
+			l.Values.Zeros(1)
+		} else {
+			from, to = at, at+1
 		}
 	}
 	l.Codes = append(l.Codes, w.code...)
-	return nil
+	return flush()
 }

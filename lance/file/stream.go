@@ -33,6 +33,7 @@ type stream struct {
 	leafName string
 	steps    []step // outermost first
 	nullable bool   // the leaf
+	claims   []bool // see pack.Leaf
 	col      layout.Column
 	factor   int64 // rows of pages for each row
 
@@ -70,6 +71,12 @@ func streamsOf(f *format.Field, n *node, above []step) ([]*stream, error) {
 		}
 		if lists && fixed {
 			return nil, format.Unsupportedf("lists in or around a fixed-size list of structs, which Lance itself does not read")
+		}
+		if lists && (len(layers) > 2 || n.col.Type.Kind == values.Vector) {
+			s.claims = []bool{f.Nullable}
+			for i := len(s.steps) - 1; i >= 0; i-- {
+				s.claims = append(s.claims, s.steps[i].nullable)
+			}
 		}
 		var err error
 		s.factor, err = n.col.Path.RowFactor()

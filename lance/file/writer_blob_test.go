@@ -13,7 +13,7 @@ import (
 	"github.com/omnideck/omnideck/lance/format"
 )
 
-// blobFieldsOf are an id and a blob column, as in a manifest.
+// blobSchema is an id and a blob column, as in a manifest.
 func blobSchema(meta map[string]string) []*format.Field {
 	all := map[string]string{format.MetaExtensionName: format.ExtBlobV2, format.MetaExtensionMetadata: ""}
 	for k, v := range meta {
@@ -184,7 +184,11 @@ func TestBlobRefusals(t *testing.T) {
 	if _, err := NewWriter(first, WriteOptions{}); !errors.Is(err, format.ErrUnsupported) {
 		t.Errorf("blobs of the first form: %v", err)
 	}
-	if _, err := NewWriter(blobSchema(map[string]string{metaInline: "many"}), WriteOptions{}); err != nil {
+	w, err = NewWriter(blobSchema(map[string]string{metaInline: "many"}), WriteOptions{})
+	if err != nil {
 		t.Fatal(err)
+	}
+	if err := w.Write(rec); !errors.Is(err, format.ErrUnsupported) {
+		t.Errorf("a limit that is no number: %v", err)
 	}
 }

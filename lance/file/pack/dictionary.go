@@ -15,7 +15,6 @@ const (
 	dictValues   = 100     // a page of fewer has no dictionary
 	dictDistinct = 100_000 // the most that a dictionary holds
 	dictSample   = 4096
-	ownIndex     = 32 // bits of an index that no type prescribes
 )
 
 // dictionary is the distinct values of a page, as a block, and where in it each
@@ -34,16 +33,22 @@ var seed = maphash.MakeSeed()
 type finder struct {
 	v      *Values
 	size   int      // of a fixed value
+	words  []uint64 // the values, if they have 8 bytes
 	table  []uint32 // number + 1 by hash; 0 = free
+	shift  int      // from a hash of 64 bits to a place in the table
 	firsts []uint32 // by number: the first value that has it
 	bytes  int      // of all distinct values
 }
 
-func newFinder(v *Values, n int) *finder {
-	f := &finder{v: v, table: make([]uint32, 1<<bitsFor(2*n+2))}
+func newFinder(v *Values) *finder {
+	f := &finder{v: v}
 	if v.t.Kind == values.Fixed {
 		f.size = v.t.Width
 	}
+	if f.size == 8 {
+		f.words = wordsOf[uint64](v.fixed)
+	}
+	f.resize(bitsFor(2 * dictSample))
 	return f
 }
 
@@ -54,32 +59,47 @@ func (f *finder) value(i int) []byte {
 	return f.v.data[f.v.offsets[i]:f.v.offsets[i+1]]
 }
 
+func (f *finder) hash(i int) uint64 {
+	if f.words != nil {
+		h := f.words[i] * 0x9e3779b97f4a7c15
+		return (h ^ h>>32) * 0x9e3779b97f4a7c15
+	}
+	return maphash.Bytes(seed, f.value(i))
+}
+
+func (f *finder) same(i, k int) bool {
+	if f.words != nil {
+		return f.words[i] == f.words[k]
+	}
+	return bytes.Equal(f.value(i), f.value(k))
+}
+
 // number is the number of value i, a new one if it has none yet.
 func (f *finder) number(i int) uint32 {
-	s := f.value(i)
-	mask := uint64(len(f.table) - 1)
-	for at := maphash.Bytes(seed, s) & mask; ; at = (at + 1) & mask {
+	mask := len(f.table) - 1
+	for at := int(f.hash(i) >> f.shift); ; at = (at + 1) & mask {
 		k := f.table[at]
 		if k == 0 {
 			f.firsts = append(f.firsts, uint32(i))
 			f.table[at] = uint32(len(f.firsts))
-			f.bytes += len(s)
+			f.bytes += len(f.value(i))
 			if 2*len(f.firsts) > len(f.table) {
-				f.grow()
+				f.resize(64 - f.shift + 1)
 			}
 			return uint32(len(f.firsts) - 1)
 		}
-		if bytes.Equal(f.value(int(f.firsts[k-1])), s) {
+		if f.same(int(f.firsts[k-1]), i) {
 			return k - 1
 		}
 	}
 }
 
-func (f *finder) grow() {
-	f.table = make([]uint32, 2*len(f.table))
-	mask := uint64(len(f.table) - 1)
+// resize makes the table one of 1 << log places.
+func (f *finder) resize(log int) {
+	f.table, f.shift = make([]uint32, 1<<log), 64-log
+	mask := len(f.table) - 1
 	for k, first := range f.firsts {
-		at := maphash.Bytes(seed, f.value(int(first))) & mask
+		at := int(f.hash(int(first)) >> f.shift)
 		for f.table[at] != 0 {
 			at = (at + 1) & mask
 		}
@@ -103,9 +123,12 @@ func (f *finder) all(slots []uint8, most int) []uint32 {
 	return out
 }
 
-// repeats tells from a sample whether values repeat at all.
-func repeats(v *Values, slots []uint8) bool {
-	f := newFinder(v, dictSample)
+// distinct guesses from a sample how many distinct values there are. If pairs
+// of s values that were drawn are equal k times, of d equally frequent ones,
+// then d is about s*s/2k; if some are more frequent there are more pairs, and
+// the guess is too low. None in the sample that repeats is a guess of all.
+func distinct(v *Values, slots []uint8) int {
+	f := newFinder(v)
 	step, seen := max(1, v.N/dictSample), 0
 	for i := 0; i < v.N; i += step {
 		if slots == nil || slots[i] == 0 {
@@ -113,34 +136,35 @@ func repeats(v *Values, slots []uint8) bool {
 			seen++
 		}
 	}
-	return 100*len(f.firsts) <= 98*seen
+	again := seen - len(f.firsts)
+	if step == 1 || 50*again < seen {
+		return len(f.firsts) * step
+	}
+	return max(len(f.firsts), min(v.N, int(float64(seen)*float64(seen)/2/float64(again))))
 }
 
 // tryDictionary makes a dictionary if values repeat so often that it is
 // smaller than any other encoding.
 func tryDictionary(v *Values, lv *levels) *dictionary {
 	fixed := v.t.Kind == values.Fixed && (v.t.Width == 8 || v.t.Width == 16)
-	if v.N < dictValues || !fixed && v.t.Kind != values.Bytes || !repeats(v, lv.slots) {
+	if v.N < dictValues || !fixed && v.t.Kind != values.Bytes {
 		return nil
 	}
-	f := newFinder(v, dictSample)
-	indices := f.all(lv.slots, min(lv.valid/2, dictDistinct))
+	most, room := min(lv.valid/2, dictDistinct), dictionaryRoom(v)
+	guess := distinct(v, lv.slots)
+	if guess > most || fixed && guess*v.t.Width+v.N*bitsFor(guess)/8 > room {
+		return nil
+	}
+	f := newFinder(v)
+	indices := f.all(lv.slots, most)
 	if indices == nil {
 		return nil
 	}
 	size := v.N*bitsFor(len(f.firsts))/8 + f.bytes
-	switch {
-	case v.t.Kind == values.Bytes:
-		raw := int(v.offsets[v.N]-v.offsets[0]) + 4*v.N
+	if !fixed {
 		size += 4 * len(f.firsts)
-		if size > raw*4/5 || raw >= symbolsFrom && size > raw*3/5 {
-			return nil
-		}
-	case v.t.Width == 8:
-		if size >= sizeOf(encoderOf(v), v.N) {
-			return nil
-		}
-	case size > len(v.fixed)*4/5:
+	}
+	if size > room {
 		return nil
 	}
 	d := &dictionary{n: len(f.firsts), indices: chooseFixed(indices)}
@@ -148,23 +172,26 @@ func tryDictionary(v *Values, lv *levels) *dictionary {
 	return d
 }
 
-// sizeOf is the bytes of the values in an encoding.
-func sizeOf(e encoder, n int) int {
-	var dst []byte
-	sizes, total := make([]int, e.buffers()), 0
-	for at := 0; at < n; {
-		k := e.take(at, n-at)
-		dst = e.append(dst[:0], at, at+k, sizes)
-		total += len(dst)
-		at += k
+// dictionaryRoom is the most bytes that a dictionary and its indices may take.
+func dictionaryRoom(v *Values) int {
+	switch {
+	case v.t.Kind != values.Bytes && v.t.Width == 8:
+		_, n := measure(wordsOf[uint64](v.fixed))
+		return n
+	case v.t.Kind != values.Bytes:
+		return len(v.fixed) * 4 / 5
 	}
-	return total
+	raw := int(v.offsets[v.N]-v.offsets[0]) + 4*v.N
+	if raw >= symbolsFrom {
+		return raw * 3 / 5
+	}
+	return raw * 4 / 5
 }
 
 // dictionaryFor makes the dictionary of a column that has one by its type,
 // with indices of so many bits.
 func dictionaryFor(v *Values, lv *levels, width int, signed bool) (*dictionary, error) {
-	f := newFinder(v.item, dictSample)
+	f := newFinder(v.item)
 	most := 1<<31 - 1
 	if n := width; n < 32 {
 		if signed {

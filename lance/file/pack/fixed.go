@@ -34,19 +34,29 @@ func encoderOf(v *Values) encoder {
 
 // chooseFixed chooses the smallest of runs, bit-packed and flat words.
 func chooseFixed[T bitpack.Word](v []T) encoder {
+	switch how, _ := measure(v); how {
+	case runs:
+		return runWords[T]{v}
+	case inline:
+		return packedWords[T]{v}
+	}
+	return newPlain(bytesOf(v), bitpack.Bits[T]()/8)
+}
+
+// measure finds the smallest encoding of words in chunks, and its bytes.
+func measure[T bitpack.Word](v []T) (how block, bytes int) {
 	size := bitpack.Bits[T]() / 8
-	least := len(v) * size
-	packed := 0
+	least, packed := len(v)*size, 0
 	for at := 0; at < len(v); at += bitpack.Group {
 		packed += size + bitpack.Size(bitpack.Width(v[at:min(at+bitpack.Group, len(v))]))
 	}
 	if n := rle.Runs(v, chunkValues) * (size + 1); n < least && n <= packed {
-		return runWords[T]{v}
+		return runs, n
 	}
 	if packed < least {
-		return packedWords[T]{v}
+		return inline, packed
 	}
-	return newPlain(bytesOf(v), size)
+	return flat, least
 }
 
 // takeAll takes what is left, or else 1 << log.

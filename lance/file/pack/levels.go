@@ -40,8 +40,8 @@ func newLevels(l *Leaf, path *nest.Path) *levels {
 		lv.valid = lv.pairs
 	}
 	var number [256]uint16
-	lv.kindsOf(path, &seen, &number)
-	if lv.maxDef > 0 {
+	lv.kindsOf(path, l.Claims, &seen, &number)
+	if lv.maxDef > 0 { // without codes all are 0
 		lv.def = make([]uint16, lv.pairs)
 		for i, c := range l.Codes {
 			lv.def[i] = number[c]
@@ -59,16 +59,16 @@ func newLevels(l *Leaf, path *nest.Path) *levels {
 }
 
 // kindsOf finds the kind of every layer and gives a number to each code that
-// was seen.
-func (lv *levels) kindsOf(path *nest.Path, seen *[256]int, number *[256]uint16) {
+// was seen or claimed.
+func (lv *levels) kindsOf(path *nest.Path, claims []bool, seen *[256]int, number *[256]uint16) {
 	next := func(code uint8) {
 		lv.maxDef++
 		number[code] = lv.maxDef
 	}
 	inside, lists := true, path.Lists // no list layer came yet
-	nulls := nullLayers(path, seen)
+	nulls := nullLayers(path, claims, seen)
 	for i, layer := range path.Layers {
-		null, empty := nulls[i], seen[nest.Empty(i)] > 0
+		null, empty := nulls[i], layer.Kind == nest.List && (claims != nil || seen[nest.Empty(i)] > 0)
 		if layer.Kind == nest.List {
 			if inside {
 				lv.visible, inside = lv.maxDef, false
@@ -105,10 +105,10 @@ func (lv *levels) kindsOf(path *nest.Path, seen *[256]int, number *[256]uint16) 
 // nullLayers tells which layers have nulls. What lies in a null struct, up to
 // the first list, is null with it: the reader of Lance 10 counts on layers that
 // say so, although no pair has their levels.
-func nullLayers(path *nest.Path, seen *[256]int) []bool {
+func nullLayers(path *nest.Path, claims []bool, seen *[256]int) []bool {
 	out, within := make([]bool, len(path.Layers)), false
 	for i := len(out) - 1; i >= 0; i-- {
-		out[i] = within || seen[nest.Null(i)] > 0
+		out[i] = within || seen[nest.Null(i)] > 0 || claims != nil && claims[i]
 		within = out[i] && path.Layers[i].Kind != nest.List
 	}
 	return out

@@ -54,6 +54,11 @@ type Leaf struct {
 	Reps   []uint8 // rep level of every pair; nil: there is no list
 	Codes  []uint8 // code of every pair (package nest); nil: all 0
 	Values *Values // one for every pair that has one
+	// Claims says of each layer, innermost first, whether the page should have
+	// levels for its nulls, and for empty lists, whether there are any or not;
+	// nil: only for what there is. Lance 10 cannot read several pages of structs
+	// or vectors inside lists, its own included, if their layers differ in kind.
+	Claims []bool
 }
 
 // Page is an encoded page.

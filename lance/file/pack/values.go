@@ -42,6 +42,14 @@ func NewValues(t *values.Type) *Values {
 	return v
 }
 
+// Reserve makes room for n values that come in many parts, if their type is of
+// fixed width.
+func (v *Values) Reserve(n int) {
+	if v.t.Kind == values.Fixed && v.N == 0 && cap(v.fixed) == 0 {
+		v.fixed = make([]byte, 0, n*v.t.Width)
+	}
+}
+
 // Append appends elements [from, to) of an array, whose nulls it does not look
 // at but for the items of vectors.
 func (v *Values) Append(d arrow.ArrayData, from, to int) error {
