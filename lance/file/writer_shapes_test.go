@@ -158,7 +158,9 @@ func addLists(out map[string]shape) {
 				return
 			}
 			s.Append(true)
-			appendList(s.FieldBuilder(0).(*array.ListBuilder), i%4-1, func(v array.Builder, k int) { v.(*array.StringBuilder).Append(lorem + strings.Repeat(lorem, 3)[k%70:][:240]) })
+			appendList(s.FieldBuilder(0).(*array.ListBuilder), i%4-1, func(v array.Builder, k int) {
+				v.(*array.StringBuilder).Append(lorem + strings.Repeat(lorem, 3)[k%70:][:240])
+			})
 		})}
 	}
 	for _, dim := range []int32{63, 64} {
