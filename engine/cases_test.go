@@ -262,6 +262,20 @@ func TestMissingSchemaFile(t *testing.T) {
 	}
 }
 
+// A text that compiles to another schema than the accepted one is found, and
+// types are still shown.
+func TestSchemaTextOfAnotherShape(t *testing.T) {
+	files := graphFiles(t, "midlife")
+	text := strings.Replace(string(files["_schema.pg"]), "draft_m: F32?", "draft_m: F64?", 1)
+	g := openFiles(t, with(files, map[string][]byte{"_schema.pg": []byte(text)}))
+	wantProblem(t, g, "schema-source", "_schema.pg")
+	info, err := g.Info(context.Background(), engine.At{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	says(t, "finding", findingOf(t, info, "G16").Title, "_schema.pg", "compiles to another shape", "Vessel.draft_m differs")
+}
+
 // A feature that this program does not know is refused by name; the graph's
 // other parts are still described.
 func TestUnknownFeatureFlag(t *testing.T) {

@@ -18,11 +18,11 @@ import (
 
 // Verify checks what the graph claims against what is there: on every branch
 // (or one) the rows of `__manifest` and their deletion files, the schema
-// contract, refs, the lineage, and every published table version: that it
-// opens, that its files are there and as long as recorded, its counts, deletion
-// bounds and row ids. Deep also reads rows: ids and ends of edges, for
-// duplicates, for edges without a node, and for counts that no scan confirms;
-// it holds the ids of all node tables in memory. Deep compares the descriptors
+// contract, whose text is compiled, refs, the lineage, and every published table
+// version: that it opens, that its files are there and as long as recorded, its
+// counts, deletion bounds and row ids. Deep also reads rows: ids and ends of
+// edges, for duplicates, for edges without a node, and for counts that no scan
+// confirms; it holds the ids of all node tables in memory. Deep compares the descriptors
 // of blobs with the lengths of the objects that they point into; their bytes are
 // not read: Lance keeps no check sums, so that a flip inside a payload, or one
 // that makes another legal value, cannot be seen.

@@ -148,7 +148,8 @@ func TestErrorsAreSentences(t *testing.T) {
 		"interface I { v: Vector(2) @embed(t) }":                               "schema identity resolution failed: unknown property reference 'I.t' (line 1, column 11)",
 		"node A { a: String\n a: String }":                                     "invalid accepted SchemaIR: duplicate property 'A.a' (line 1, column 6)",
 		"\xff":                                                                 "parse error: the text is not UTF-8 here (line 1, column 1)",
-		many:                                                                   fmt.Sprintf("parse error: the schema has more than %d properties with those of interfaces (line 1, column %d)", maxProperties, strings.Index(many, ", I {}")),
+		"node A @x" + strings.Repeat(" @x", maxPieces) + "{}":                  fmt.Sprintf("parse error: the schema has more than %d declarations, properties, annotations and constraints (line 1, column %d)", maxPieces, 7+3*maxPieces),
+		many: fmt.Sprintf("parse error: the schema has more than %d properties with those of interfaces (line 1, column %d)", maxProperties, strings.Index(many, ", I {}")),
 	} {
 		if _, err := Compile([]byte(source)); err == nil || err.Error() != want {
 			t.Errorf("%.60q\n got %v\nwant %s", source, err, want)

@@ -29,8 +29,8 @@
 // properties; names of columns that every table has (defect D12, refused here
 // and not by the storage); annotations; rules; duplicate names and ends of
 // edges; properties that do not resolve or stand twice; edges that differ in
-// letter case alone. A SourceError says where. maxProperties bounds what
-// interfaces may inject.
+// letter case alone. A SourceError says where. maxPieces and maxProperties
+// bound what a text and its interfaces may ask for.
 //
 // # The three objects at the graph's root
 //

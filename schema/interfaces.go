@@ -14,6 +14,9 @@ func (f *file) inject() *SourceError {
 		if d.kind == KindInterface {
 			interfaces[d.name] = d
 		}
+		if total > maxProperties {
+			return f.tooMany(d.at)
+		}
 	}
 	for _, d := range f.decls {
 		if d.kind != KindNode {
@@ -26,7 +29,7 @@ func (f *file) inject() *SourceError {
 				return f.fail(StageParse, n.at, "node %s implements unknown interface '%s'", d.name, n.text)
 			}
 			if total += len(i.props); total > maxProperties {
-				return f.fail(StageParse, n.at, "the schema has more than %d properties with those of interfaces", maxProperties)
+				return f.tooMany(n.at)
 			}
 			if err := f.fulfil(d, i, byName); err != nil {
 				return err
@@ -34,6 +37,10 @@ func (f *file) inject() *SourceError {
 		}
 	}
 	return f.columnsAreFree()
+}
+
+func (f *file) tooMany(at int) *SourceError {
+	return f.fail(StageParse, at, "the schema has more than %d properties with those of interfaces", maxProperties)
 }
 
 // fulfil makes a node satisfy one interface.

@@ -14,7 +14,18 @@ import (
 // back: @card after an edge's target, and a body's end.
 type parser struct {
 	*lex.Cursor
-	file *file
+	file   *file
+	pieces int
+}
+
+// maxPieces bounds the declarations, properties, annotations, constraints and
+// enum values of a text, each of which costs some hundred bytes.
+const maxPieces = 1 << 17
+
+// piece counts one more, and says whether it may be kept.
+func (p *parser) piece() bool {
+	p.pieces++
+	return p.pieces <= maxPieces
 }
 
 // parse reads the grammar of a whole text, and what a value alone can break:
@@ -24,6 +35,9 @@ func parse(src string) (*file, error) {
 	ok := true
 	for ok && !p.End() {
 		ok = p.declaration()
+	}
+	if p.pieces > maxPieces {
+		return nil, p.file.fail(StageParse, p.Mark(), "the schema has more than %d declarations, properties, annotations and constraints", maxPieces)
 	}
 	if err := p.Err(ok); err != nil {
 		var e *lex.Error
@@ -40,7 +54,7 @@ func (p *parser) declaration() bool {
 	}
 	d := &decl{at: p.Next()}
 	d.name, ok = p.TypeName()
-	if !ok {
+	if !ok || !p.piece() {
 		return false
 	}
 	p.file.decls = append(p.file.decls, d)
@@ -78,7 +92,7 @@ func (p *parser) implements(d *decl) bool {
 	}
 	for {
 		var n name
-		if !p.typeName(&n) {
+		if !p.typeName(&n) || !p.piece() {
 			return false
 		}
 		d.implements = append(d.implements, n)
@@ -155,7 +169,7 @@ func (d *decl) addOwnRules(props []*prop) {
 func (p *parser) property(d *decl) bool {
 	q := &prop{at: p.Next()}
 	var ok bool
-	if q.name, ok = p.Ident(); !ok || !p.Take(":") {
+	if q.name, ok = p.Ident(); !ok || !p.Take(":") || !p.piece() {
 		return false
 	}
 	if slices.Contains(reserved, q.name) {
@@ -231,7 +245,7 @@ func (p *parser) enum(t *PropType, at int) bool {
 	sign := func(b byte) bool { return lex.Alnum(b) || b == '-' }
 	for {
 		v, ok := p.Run("enum value", sign, sign)
-		if !ok {
+		if !ok || !p.piece() {
 			return false
 		}
 		t.Enum = append(t.Enum, v)
@@ -262,7 +276,7 @@ func (p *parser) annotations(out *[]annotation) bool {
 		if p.Take("@"); true {
 			a.Name, ok = p.Ident()
 		}
-		if !ok || p.Take("(") && !(p.arguments(&a) && p.Take(")")) {
+		if !ok || !p.piece() || p.Take("(") && !(p.arguments(&a) && p.Take(")")) {
 			return false
 		}
 		*out = append(*out, a)
@@ -282,7 +296,7 @@ func (p *parser) arguments(a *annotation) bool {
 	kwargs := map[string]string{}
 	for p.Take(",") {
 		k, ok := p.Ident()
-		if !ok || !p.Take("=") {
+		if !ok || !p.Take("=") || !p.piece() {
 			return false
 		}
 		if kwargs[k], ok = p.literal(); !ok {

@@ -23,7 +23,7 @@ func (p *parser) rule(d *decl, at int) bool {
 	var args []argument
 	for {
 		a, ok := p.argument()
-		if !ok {
+		if !ok || !p.piece() {
 			return false
 		}
 		args = append(args, a)
