@@ -174,7 +174,7 @@ func (p *piece) release() {
 
 // physical yields the rows from..to of the fragment, deleted ones included.
 // The consumer releases each piece.
-func (s *Snapshot) physical(ctx context.Context, p *projection, ld *loaded, from, to uint64, batchRows int) iter.Seq2[piece, error] {
+func (s *Snapshot) physical(ctx context.Context, p *projection, ld *loaded, from, to uint64, batchRows int, lean bool) iter.Seq2[piece, error] {
 	step := cmp.Or(batchRows, defaultBatchRows)
 	switch {
 	case len(p.fields) == 0:
@@ -186,7 +186,7 @@ func (s *Snapshot) physical(ctx context.Context, p *projection, ld *loaded, from
 		}
 		return pieces(file.Nulls(ctx, ld.nulls, int64(to-from), step, s.env.opts.Allocator), len(p.fields), at, from)
 	}
-	opts := file.ScanOptions{From: int64(from), To: int64(to), BatchRows: batchRows}
+	opts := file.ScanOptions{From: int64(from), To: int64(to), BatchRows: batchRows, Lean: lean}
 	if len(ld.parts) == 1 {
 		one := ld.parts[0]
 		return pieces(one.r.Scan(ctx, one.cols, opts), len(p.fields), one.at, from)

@@ -21,6 +21,7 @@ type ScanOptions struct {
 	WithRowAddress bool     // append _rowaddr
 	WithVersions   bool     // append _row_created_at_version, _row_last_updated_at_version
 	BatchRows      int      // at most so many physical rows a batch; 0 = as many as are convenient
+	Lean           bool     // hold little: decode no more ahead than a slow consumer needs
 	Offset, Limit  int64    // in rows of the result; Limit 0 = all
 	// WithDeleted yields physical rows: deletion files are not read and
 	// deleted rows are among the result. Ask Deletions for the sets.
@@ -290,7 +291,7 @@ func (sc *scan) load(ctx context.Context, st *fragState, sl *slot) (*loaded, err
 // stop it by returning false. Its errors are FragmentErrors.
 func (sc *scan) batches(ctx context.Context, ld *loaded, rows span, more func(arrow.RecordBatch) bool) error {
 	s := sc.s
-	for pc, err := range s.physical(ctx, sc.p, ld, rows.from, rows.to, sc.o.BatchRows) {
+	for pc, err := range s.physical(ctx, sc.p, ld, rows.from, rows.to, sc.o.BatchRows, sc.o.Lean) {
 		if err == nil {
 			var rec arrow.RecordBatch
 			if rec, err = ld.finish(sc.p, pc, s.env.opts.Allocator); err == nil && rec != nil && !more(rec) {

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -230,6 +231,8 @@ func (f *folder) table(r *Row) {
 	}
 }
 
+var errNull = errors.New("it is null")
+
 func checkVersion(r *Row) *fault {
 	if what := checkTable(r); what != nil {
 		return what
@@ -237,8 +240,11 @@ func checkVersion(r *Row) *fault {
 	if !r.Rows.Set {
 		return &fault{RuleVersion, true, "no row_count", "a number of rows"}
 	}
-	err := fmt.Errorf("it is null")
+	err := errNull
 	if r.Metadata.Set {
+		if plainVersion(r.Metadata.V) {
+			return nil
+		}
 		_, err = parseTableMeta(r.Metadata.V)
 	}
 	if err != nil {

@@ -31,7 +31,15 @@ func parseTableMeta(text string) (TableMeta, error) {
 	}, r.Err()
 }
 
+// parseCommitMeta reads the metadata of a commit. Its texts may be parts of text.
 func parseCommitMeta(text string, c *Commit) error {
+	if plainCommit(text, c) {
+		return nil
+	}
+	return readCommitMeta(text, c)
+}
+
+func readCommitMeta(text string, c *Commit) error {
 	f, r, err := openMetadata(text)
 	if err != nil {
 		return err

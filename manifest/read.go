@@ -22,6 +22,9 @@ type reading struct {
 	lost     []*lance.FragmentError
 }
 
+// batchRows is how many rows are decoded into Rows at once.
+const batchRows = 2048
+
 // read takes every physical row, deleted ones included.
 func (r *reading) read(ctx context.Context) error {
 	names, err := wanted(r.head.Snapshot.Schema())
@@ -30,7 +33,7 @@ func (r *reading) read(ctx context.Context) error {
 	}
 	buffer := []Row(nil)
 	scan := r.head.Snapshot.Scan(ctx, lance.ScanOptions{
-		Columns: names, WithRowAddress: true, WithVersions: true, WithDeleted: true,
+		Columns: names, WithRowAddress: true, WithVersions: true, WithDeleted: true, BatchRows: batchRows, Lean: true,
 		OnDamaged: func(e *lance.FragmentError) bool {
 			r.lost = append(r.lost, e)
 			return ctx.Err() == nil && damaged(e)
@@ -134,7 +137,7 @@ func (r *reading) metadata(ctx context.Context) error {
 	}
 	var buffer []Row
 	scan := r.head.Snapshot.Scan(ctx, lance.ScanOptions{
-		Columns: []string{"metadata"}, Fragments: fragments, WithRowAddress: true, WithDeleted: true,
+		Columns: []string{"metadata"}, Fragments: fragments, WithRowAddress: true, WithDeleted: true, BatchRows: batchRows, Lean: true,
 		OnDamaged: func(e *lance.FragmentError) bool { return ctx.Err() == nil && damaged(e) },
 	})
 	for batch, err := range scan {

@@ -15,6 +15,9 @@ import (
 type ScanOptions struct {
 	From, To  int64 // physical rows [From, To); To < 0 = to the end
 	BatchRows int   // at most so many rows a batch; 0 = as many as are convenient
+	// Lean decodes a few short units ahead: for a consumer that takes longer
+	// than the decoding, and to whom memory matters.
+	Lean bool
 }
 
 // Scan yields the rows in order. Batches have the fields of cols; the consumer
@@ -35,7 +38,7 @@ func (r *Reader) Scan(ctx context.Context, cols []Column, o ScanOptions) iter.Se
 			yield(nil, err)
 			return
 		}
-		s := &scan{r: r, cols: plans, schema: schemaOf(plans), from: o.From, next: o.From, to: o.To, old: oldPagesCache{r: r}}
+		s := &scan{r: r, cols: plans, schema: schemaOf(plans), from: o.From, next: o.From, to: o.To, lean: o.Lean, old: oldPagesCache{r: r}}
 		s.size(int64(o.BatchRows))
 		s.run(ctx, yield)
 	}
@@ -54,6 +57,7 @@ type scan struct {
 	next   int64         // first row that no unit has yet
 	to     int64         // the end
 	grown  int64         // units of the next stripe
+	lean   bool          // see ScanOptions
 	pre    *blocks       // everything there is to read, if that is little
 	old    oldPagesCache // for files of format 2.0
 	sem    chan struct{} // what decodes
@@ -67,6 +71,8 @@ const (
 	unitBytes    = 8 << 20
 	maxUnitBytes = 128 << 20 // of Arrow memory; more is halved
 	maxAhead     = 64
+	leanUnitRows = 16 << 10
+	leanAhead    = 3
 	smallPreload = 256 << 10 // for sources where small reads cost little
 	smallScan    = 512       // rows that are decoded at once, by the caller: less than goroutines cost
 )
@@ -81,6 +87,9 @@ func (s *scan) size(batchRows int64) {
 	rows := max(s.r.rows, 1)
 	perRow := max(encoded/rows, decoded, 1)
 	s.unit = max(1, min(unitBytes/perRow, maxUnitRows))
+	if s.lean {
+		s.unit = min(s.unit, leanUnitRows)
+	}
 	// A short scan is spread over all that can decode.
 	share := (s.to-s.next)/int64(2*s.r.opts.Parallelism) + 1
 	s.unit = min(s.unit, (share+unitAlign-1)/unitAlign*unitAlign)
@@ -100,6 +109,9 @@ func (s *scan) size(batchRows int64) {
 
 // ahead is how many units may be in flight.
 func (s *scan) ahead() int {
+	if s.lean {
+		return leanAhead
+	}
 	n := 8 * s.r.opts.ReadBytes / s.memory
 	return int(max(int64(s.r.opts.Parallelism)+2, min(n, maxAhead)))
 }
