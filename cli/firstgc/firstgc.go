@@ -8,7 +8,7 @@
 //
 // It works only when it runs before those packages do. Packages that are ready
 // are initialised in the order of their import paths, and this one depends on
-// nothing but runtime/debug. GOGC in the environment is obeyed.
+// nothing but the runtime's packages. GOGC in the environment is obeyed.
 package firstgc
 
 import (
@@ -26,6 +26,7 @@ func init() {
 	if os.Getenv("GOGC") == "" {
 		delay()
 	}
+	follow()
 }
 
 // delay raises the first threshold; the collection that it leads to frees a

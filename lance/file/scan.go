@@ -71,7 +71,7 @@ const (
 	unitBytes    = 8 << 20
 	maxUnitBytes = 128 << 20 // of Arrow memory; more is halved
 	maxAhead     = 64
-	leanUnitRows = 16 << 10
+	leanUnitRows = 8 << 10
 	leanAhead    = 3
 	smallPreload = 256 << 10 // for sources where small reads cost little
 	smallScan    = 512       // rows that are decoded at once, by the caller: less than goroutines cost
