@@ -39,6 +39,7 @@ type Graph struct {
 	clock func() time.Time
 
 	orders orderMemo // of sorted tables
+	large  *largeStates
 }
 
 // Open prepares a graph for looking. It makes the store and does no I/O, so
@@ -48,7 +49,7 @@ func Open(ctx context.Context, uri string, o Options) (*Graph, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = defaultConcurrency
 	}
-	g := &Graph{uri: uri, opts: o, clock: o.Clock}
+	g := &Graph{uri: uri, opts: o, clock: o.Clock, large: newLargeStates()}
 	if o.Store != nil {
 		g.store = blob.Limit(blob.ReadOnly(o.Store), o.Concurrency)
 	} else {

@@ -182,7 +182,7 @@ func (s *survey) openNewest(ctx context.Context) (*manifest.View, error) {
 	if slices.ContainsFunc(s.chain.Findings, func(f lance.Finding) bool { return f.ID == "mixed-naming" }) {
 		o.Version = 0 // names do not tell which is the newest: let it be refused
 	}
-	view, err := manifest.Open(ctx, s.store, o)
+	view, err := s.openManifest(ctx, o)
 	if err == nil {
 		s.remember(view)
 		return view, nil
@@ -191,7 +191,7 @@ func (s *survey) openNewest(ctx context.Context) (*manifest.View, error) {
 		s.head = h
 	}
 	if o.Version = 0; sayable(err) {
-		_, err = manifest.Open(ctx, s.store, o)
+		_, err = s.openManifest(ctx, o)
 	}
 	return nil, s.explain(ctx, err, s.branch, 0)
 }

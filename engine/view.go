@@ -49,7 +49,7 @@ func (o *operation) open(ctx context.Context, branch string, version uint64) (*m
 	ref := o.refs[key.branch]
 	o.mu.Unlock()
 	v.once.Do(func() {
-		view, err := manifest.Open(ctx, o.store, manifest.Options{Branch: key.branch, Version: version, Ref: ref, Lance: o.lance()})
+		view, err := o.openManifest(ctx, manifest.Options{Branch: key.branch, Version: version, Ref: ref, Lance: o.lance()})
 		v.view, v.err = view, o.explain(ctx, err, nameOf(key.branch), version)
 	})
 	if version == 0 && v.view != nil {

@@ -37,6 +37,7 @@ type Head struct {
 	Version   uint64
 	Stamp     Stamp
 	Fragments int    // F
+	Rows      uint64 // in them, deleted ones included, as the manifest counts
 	Bytes     uint64 // of its manifest and the data files that it names
 	Snapshot  *lance.Snapshot
 	Ref       *refs.Branch // nil on main and when RefErr is set
@@ -96,6 +97,7 @@ func Peek(ctx context.Context, store blob.Store, o Options) (*Head, error) {
 		h.parallel = defaultParallel
 	}
 	for _, f := range snap.Fragments() {
+		h.Rows += f.PhysicalRows
 		for _, d := range f.Files {
 			h.Bytes += d.Size
 		}
