@@ -32,12 +32,6 @@ func (l Literal) debug() string {
 	return litTypes[l.Kind] + "(" + strconv.Quote(l.Text) + ")"
 }
 
-// arrowNames are the names of the stored types.
-var arrowNames = map[string]string{
-	"String": "Utf8", "Blob": "Blob", "Bool": "Boolean", "I32": "Int32", "I64": "Int64", "U32": "UInt32", "U64": "UInt64",
-	"F32": "Float32", "F64": "Float64", "Date": "Date32", "DateTime": "Date64", "Vector": "Vector",
-}
-
 // convert makes a value of a type; the text says why that cannot be. An integer
 // becomes a float when the float has exactly its value; never the other way.
 func convert(l Literal, t schema.PropType) (Value, string) {
@@ -78,7 +72,7 @@ func convert(l Literal, t schema.PropType) (Value, string) {
 	case l.Kind == LitFloat && name == "F32":
 		return single(l.Float)
 	}
-	return nil, "cannot convert " + l.debug() + " to " + arrowNames[name]
+	return nil, "cannot convert " + l.debug() + " to " + schema.StoredNames[name]
 }
 
 func text(err error) string {
@@ -138,7 +132,7 @@ func integer(n int64, name string) (Value, string) {
 		return nil, fmt.Sprintf("%d has no exact Float32", n)
 	}
 	if lo, hi := bounds(name); n < lo || n > hi {
-		return nil, fmt.Sprintf("integer value %d exceeds %s range", n, arrowNames[name])
+		return nil, fmt.Sprintf("integer value %d exceeds %s range", n, schema.StoredNames[name])
 	}
 	switch name {
 	case "I32":

@@ -87,9 +87,6 @@ func (p *parser) query() *Query {
 	return q
 }
 
-// baseTypes in the order in which they are tried.
-var baseTypes = []string{"String", "Blob", "Bool", "I32", "I64", "U32", "U64", "F32", "F64", "DateTime", "Date"}
-
 func (p *parser) param(q *Query) bool {
 	pa := Param{At: p.Next()}
 	var ok bool
@@ -106,11 +103,11 @@ func (p *parser) param(q *Query) bool {
 
 func (p *parser) paramType(pa *Param) bool {
 	if p.Take("[") {
-		base, ok := p.TakeAny(baseTypes...)
+		base, ok := p.TakeAny(schema.BaseTypes...)
 		pa.Spelled, pa.Type = "["+base+"]", schema.PropType{Scalar: schema.Scalar{Name: base}, List: true}
 		return ok && p.Take("]")
 	}
-	if base, ok := p.TakeAny(baseTypes...); ok {
+	if base, ok := p.TakeAny(schema.BaseTypes...); ok {
 		pa.Spelled, pa.Type = base, schema.PropType{Scalar: schema.Scalar{Name: base}}
 		return true
 	}

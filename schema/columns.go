@@ -40,6 +40,13 @@ func (t *Type) Columns() []Column {
 	return out
 }
 
+// StoredNames are the names by which messages call what a base type is stored
+// as.
+var StoredNames = map[string]string{
+	"String": "Utf8", "Blob": "Blob", "Bool": "Boolean", "I32": "Int32", "I64": "Int64", "U32": "UInt32", "U64": "UInt64",
+	"F32": "Float32", "F64": "Float64", "Date": "Date32", "DateTime": "Date64", "Vector": "Vector",
+}
+
 var scalarTypes = map[string]arrow.DataType{
 	"String": arrow.BinaryTypes.String, "Bool": arrow.FixedWidthTypes.Boolean,
 	"I32": arrow.PrimitiveTypes.Int32, "I64": arrow.PrimitiveTypes.Int64,

@@ -122,9 +122,6 @@ func properties(f ojson.Fields) (out []Property) {
 // propertyConstraints in the order in which a property lists them.
 var propertyConstraints = []string{"key", "unique", "index"}
 
-// scalars are the base types but Vector.
-var scalars = []string{"String", "Bool", "I32", "I64", "U32", "U64", "F32", "F64", "Date", "DateTime", "Blob"}
-
 func propType(f ojson.Fields) PropType {
 	t := PropType{Nullable: f.Bool("nullable"), List: f.Bool("list")}
 	if f.Has("enum_values") {
@@ -132,7 +129,7 @@ func propType(f ojson.Fields) PropType {
 	}
 	v, _ := f.Value("scalar")
 	switch {
-	case v.Kind() == ojson.String && slices.Contains(scalars, v.Text()):
+	case v.Kind() == ojson.String && slices.Contains(BaseTypes, v.Text()):
 		t.Scalar.Name = v.Text()
 	case v.Kind() == ojson.Object && len(v.Members()) == 1 && v.Members()[0].Name == "Vector":
 		dim, err := v.Members()[0].Value.Uint(32)

@@ -179,18 +179,19 @@ func (p *parser) property(d *decl) bool {
 	return p.propType(&q.typ) && p.annotations(&q.annotations)
 }
 
-// baseTypes in the order of the grammar: DateTime stands before Date.
-var baseTypes = []string{"String", "Blob", "Bool", "I32", "I64", "U32", "U64", "F32", "F64", "DateTime", "Date"}
+// BaseTypes are the types but Vector and enum, in the order of the grammar, which matches the first that stands
+// there: DateTime before Date.
+var BaseTypes = []string{"String", "Blob", "Bool", "I32", "I64", "U32", "U64", "F32", "F64", "DateTime", "Date"}
 
 func (p *parser) propType(t *PropType) bool {
 	at := p.Next()
-	word, ok := p.TakeAny(append([]string{"[", "enum", "Vector"}, baseTypes...)...)
+	word, ok := p.TakeAny(append([]string{"[", "enum", "Vector"}, BaseTypes...)...)
 	switch {
 	case !ok:
 		return false
 	case word == "[":
 		t.List = true
-		if t.Scalar.Name, ok = p.TakeAny(baseTypes...); !ok || !p.Take("]") {
+		if t.Scalar.Name, ok = p.TakeAny(BaseTypes...); !ok || !p.Take("]") {
 			return false
 		}
 		if t.Scalar.Name == "Blob" {

@@ -196,6 +196,8 @@ func kindOf(base string) Kind {
 		return Date
 	case "DateTime":
 		return DateTime
+	case "Vector":
+		return Vector
 	}
 	return Null
 }

@@ -4,6 +4,7 @@
 // prints.
 //
 //	Parse(name, type, json)  what a line says → Value, or a Refusal
+//	Of(type, go)             what a query binds → Value
 //	Value.JSON               → what export prints
 //	Append(builder, value)   → the column
 //	At(type, array, row)     ← a column as it is scanned (no blobs)
@@ -16,23 +17,14 @@
 //	Bool             true, false
 //	I32 I64 U32 U64  number without fraction or exponent, in range; -0 is none
 //	F32 F64          any number; an F32 is rounded, and must stay finite
-//	Date             "YYYY-MM-DD" and the forms below, or whole days since 1970
-//	DateTime         text as below, or whole milliseconds since 1970
+//	Date             text, or whole days since 1970
+//	DateTime         text, or whole milliseconds since 1970
 //	Vector(n)        array of n numbers
 //	[T]              array of the above, none null
 //	Blob             "base64:…" (standard alphabet, padded), else a URI
 //	any with ?       null, which is also what an absent member is
 //
-// Date text is YYYY-MM-DD with one or two digits for month and day, YYYYMMDD,
-// or a sign and a year of four digits or more (-0001-01-01). More than ten
-// characters without sign are a date and time, of which the UTC day counts.
-//
-// DateTime text is a date of exactly ten characters, then T, t or a space,
-// HH:MM:SS with a fraction or HHMMSS, then Z, z, +HH:MM, +HHMM, +HH or nothing
-// (UTC), spaces before the zone allowed; of the fraction nine digits count and
-// the rest of a millisecond is cut. Second 60 is the second after 59. Up to ten
-// characters are date text, at midnight UTC. Names of zones are refused but UTC:
-// the Rust engine resolves IANA names by a table it carries.
+// The texts of dates and times are those of package schema/daytime.
 //
 // # Keys
 //

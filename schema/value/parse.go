@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnideck/omnideck/internal/ojson"
 	"github.com/omnideck/omnideck/schema"
+	"github.com/omnideck/omnideck/schema/daytime"
 )
 
 // Rule is what a value breaks.
@@ -38,12 +39,6 @@ func refuse(property string, rule Rule, format string, args ...any) *Refusal {
 	return &Refusal{property, rule, fmt.Sprintf(format, args...)}
 }
 
-// typeNames are the types as refusals name them.
-var typeNames = map[string]string{
-	"String": "Utf8", "Bool": "Boolean", "I32": "Int32", "I64": "Int64", "U32": "UInt32", "U64": "UInt64",
-	"F32": "Float32", "F64": "Float64", "Date": "Date32", "DateTime": "Date64",
-}
-
 // Parse reads the JSON of a property of that name and type; null stands for a
 // member that is absent. The error is a *Refusal.
 func Parse(name string, t schema.PropType, v ojson.Value) (Value, error) {
@@ -63,7 +58,7 @@ func Parse(name string, t schema.PropType, v ojson.Value) (Value, error) {
 		return Value{}, refuse(name, RuleType, "%s", bad)
 	}
 	if !ok {
-		return Value{}, refuse(name, RuleType, "strict property '%s' expects %s, got %s", name, typeNames[t.Scalar.Name], spell(v))
+		return Value{}, refuse(name, RuleType, "strict property '%s' expects %s, got %s", name, schema.StoredNames[t.Scalar.Name], spell(v))
 	}
 	return out, nil
 }
@@ -199,9 +194,9 @@ func parseDate(v ojson.Value) (Value, string, bool) {
 	if v.Kind() != ojson.String {
 		return Value{}, "", false
 	}
-	days, ok := ParseDate(v.Text())
-	if !ok {
-		return Value{}, fmt.Sprintf("invalid Date literal '%s'", shorten(v.Text())), true
+	days, err := daytime.Days(v.Text())
+	if err != nil {
+		return Value{}, shorten(err.Error()), true
 	}
 	return integer(Date, int64(days)), "", true
 }
@@ -219,9 +214,9 @@ func parseDateTime(v ojson.Value) (Value, string, bool) {
 	if v.Kind() != ojson.String {
 		return Value{}, "", false
 	}
-	ms, ok := ParseDateTime(v.Text())
-	if !ok {
-		return Value{}, fmt.Sprintf("invalid DateTime literal '%s'", shorten(v.Text())), true
+	ms, err := daytime.Millis(v.Text())
+	if err != nil {
+		return Value{}, shorten(err.Error()), true
 	}
 	return integer(DateTime, ms), "", true
 }
@@ -237,7 +232,7 @@ func parseList(name string, t schema.PropType, v ojson.Value) (Value, error) {
 			return Value{}, refuse(name, RuleType, "%s (list property '%s')", bad, name)
 		}
 		if !ok {
-			return Value{}, refuse(name, RuleType, "strict list property '%s' contains a null or invalid item: %s, expected %s", name, spell(item), typeNames[t.Scalar.Name])
+			return Value{}, refuse(name, RuleType, "strict list property '%s' contains a null or invalid item: %s, expected %s", name, spell(item), schema.StoredNames[t.Scalar.Name])
 		}
 		out.items = append(out.items, one)
 	}
