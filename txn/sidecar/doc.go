@@ -1,6 +1,6 @@
-// Package sidecar reads recovery sidecars, `__recovery/{operation id}.json`: the
-// plan that a writer put down before its first effect. Bytes to structs; no
-// store, no clock.
+// Package sidecar reads and writes recovery sidecars,
+// `__recovery/{operation id}.json`: the plan that a writer put down before its
+// first effect. Bytes to structs and back; no store, no clock.
 //
 // # Form (schema version 9)
 //
@@ -12,9 +12,12 @@
 //	            confirmed_version?, table_branch? (absent = main)
 //	protocol_*  authority, lineage, rollback_graph_commit_id, rollback_audit_outcomes?, effect_phase,
 //	            target_schema_ir_hash (v7), effects[], intended_delta
+//	go_optimize_v1  {uuid_prefix}: ours, on Optimize records; see txn
 //
 // Only names that end in .json count: `{ULID}.json#1` is what a killed put left.
-// Members that are not known are ignored, a newer schema_version is not.
+// Members that are not known are ignored, a newer schema_version is not. They
+// are not kept: a record that is read and written again is without them, as it
+// is when the Rust engine does so.
 //
 // # Outcomes
 //
@@ -24,4 +27,11 @@
 // taken) and ErrLegacy (before version 9; the envelope is taken). The Rust
 // engine refuses every write for a problem or an error. A record whose paths
 // name another root is not a problem of its shape: Place tells.
+//
+// # Writing
+//
+// Encode applies the same rules first; a record that breaks one is a ShapeError
+// and not written. The bytes are those of the Rust engine's serde: members in
+// its order, two spaces, no newline at the end, what is absent left out (null
+// where a member is always there).
 package sidecar

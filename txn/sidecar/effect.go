@@ -13,6 +13,9 @@ func (c *checker) effect(p *Pin) {
 	if s.Expected != p.Expected || s.Branch != p.Branch {
 		c.say(RuleEffect, "the update of %s starts from version %d on %q, its pin from %d on %q", p.Alias, s.Expected, s.Branch, p.Expected, p.Branch)
 	}
+	if !c.carried(e) {
+		return
+	}
 	switch e.Kind {
 	case MultiCommitHead:
 		c.chain(p, e)
@@ -30,6 +33,28 @@ func (c *checker) effect(p *Pin) {
 		return
 	}
 	c.confirmed(p, e, s)
+}
+
+// carried demands the parts that an effect of its kind has, and no others.
+// What Parse makes has them.
+func (c *checker) carried(e *Effect) bool {
+	kinds := effectKinds[c.rec.Kind]
+	forks := c.rec.Kind == EnsureIndices || c.rec.Kind == BranchMerge
+	chain := e.Kind == MultiCommitHead
+	ok := slices.Contains(kinds, e.Kind)
+	switch e.Kind {
+	case RefOnlyFork:
+		ok = ok && e.Fork != nil && len(e.Planned) == 0
+	case MultiCommitHead:
+	default:
+		ok = ok && len(e.Planned) == 1
+	}
+	ok = ok && (e.Confirmed == nil || e.Kind != RefOnlyFork && !chain) && (e.ConfirmedVersion == nil || chain)
+	ok = ok && (forks || e.Fork == nil && !e.BranchConfirmed) && (e.BranchConfirmed || e.ConfirmedBranch == nil)
+	if !ok {
+		c.say(RuleEffect, "the effect %q on %s, %d transactions, does not have the parts of its kind in a record of kind %s", e.Kind, e.Alias, len(e.Planned), c.rec.Kind)
+	}
+	return ok
 }
 
 // single checks the one transaction of a table.

@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -41,6 +42,9 @@ func Parse(name string, data []byte) (*Record, []Problem, error) {
 		if p, ok := f.OptObject(member); ok {
 			rec.plan(p)
 		}
+	}
+	if o, ok := f.OptObject(optimizeMember); ok && rec.Kind == Optimize {
+		rec.UUIDPrefix = o.Str("uuid_prefix")
 	}
 	extras := foreignMembers(f, member)
 	if r.Err() != nil {
@@ -146,9 +150,8 @@ func effect(f ojson.Fields, kind Kind) Effect {
 		f = f.Object("kind")
 		e.Kind = EffectKind(f.Str("kind"))
 	}
-	want := map[Kind][]EffectKind{BranchMerge: {MultiCommitHead, RefOnlyFork}, SchemaApply: {ExistingOverwrite, FirstTouchDataset}}[kind]
-	if want != nil && e.Kind != want[0] && e.Kind != want[1] {
-		f.Fail("kind", "found %q, expected %s or %s", e.Kind, want[0], want[1])
+	if want := effectKinds[kind]; !slices.Contains(want, e.Kind) {
+		f.Fail("kind", "found %q, expected one of %v", e.Kind, want)
 	}
 	switch e.Kind {
 	case MultiCommitHead:

@@ -37,6 +37,10 @@ var protocols = map[Kind]string{
 	Mutation: "protocol_v3", Load: "protocol_v3", BranchMerge: "protocol_v4", SchemaApply: "protocol_v7", EnsureIndices: "protocol_v8", Optimize: "",
 }
 
+// optimizeMember is ours: the Rust engine gives its Optimize records no effects,
+// and ignores it.
+const optimizeMember = "go_optimize_v1"
+
 // The phases: how far the writer came.
 const (
 	Armed            = "Armed"            // effects may have begun
@@ -61,6 +65,7 @@ type Record struct {
 	Phase         string // Armed, EffectsConfirmed; "" for Optimize
 	TargetIRHash  string // SchemaApply: the IR that it publishes
 	Plan          *Plan  // nil for Optimize
+	UUIDPrefix    string // Optimize: how the ids of all its transactions begin; "" = not told
 }
 
 // Pin is a table that the operation may move.
@@ -131,6 +136,12 @@ const (
 	ExistingOverwrite EffectKind = "ExistingOverwrite" // SchemaApply
 	FirstTouchDataset EffectKind = "FirstTouchDataset" // SchemaApply: a new dataset
 )
+
+// effectKinds are the kinds of effects that a kind of writer has.
+var effectKinds = map[Kind][]EffectKind{
+	Mutation: {OneTransaction}, Load: {OneTransaction}, EnsureIndices: {OneTransaction},
+	BranchMerge: {MultiCommitHead, RefOnlyFork}, SchemaApply: {ExistingOverwrite, FirstTouchDataset},
+}
 
 // Effect is one durable movement of a table.
 type Effect struct {
