@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	chunkBytes  = 8 << 10 // what the values of a chunk should not exceed
+	chunkBytes  = 4 << 10 // what the values of a chunk should not exceed
 	chunkValues = 4096
 	// Raw or packed levels of so many pairs are below 64 KiB, runs of so many
 	// fewer.

@@ -26,14 +26,14 @@
 //
 // # Chunks
 //
-// A chunk holds about 8 KiB, at most 4096 values (1024 bit-packed), and as
+// A chunk holds about 4 KiB, at most 4096 values (1024 bit-packed), and as
 // many pairs as fit into the 16 bits of its sizes. Pairs without a value belong
 // to the chunk after them. Where a run of such pairs is too long for any chunk,
 // Encode says ErrSplit: half of the rows may do, and in the end the run is
 // alone on a constant page, which has no such limit.
 //
-// The limits are those of Lance 10 as its files show them; chunks are twice as
-// large as its own.
+// The limits are those of Lance 10 as its files show them. Hints in the metadata
+// of fields (compression, structural encoding) are not followed.
 package pack
 
 import (
