@@ -179,8 +179,8 @@ func (p *parser) property(d *decl) bool {
 	return p.propType(&q.typ) && p.annotations(&q.annotations)
 }
 
-// BaseTypes are the types but Vector and enum, in the order of the grammar, which matches the first that stands
-// there: DateTime before Date.
+// BaseTypes are the types but Vector and enum, in the order of the grammar,
+// which matches the first that stands there: DateTime before Date.
 var BaseTypes = []string{"String", "Blob", "Bool", "I32", "I64", "U32", "U64", "F32", "F64", "DateTime", "Date"}
 
 func (p *parser) propType(t *PropType) bool {
