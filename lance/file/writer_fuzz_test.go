@@ -21,7 +21,8 @@ func pickType(rng *rand.Rand, depth int) arrow.DataType {
 		return leaves[rng.IntN(len(leaves))]
 	}
 	item := func() arrow.Field {
-		return arrow.Field{Name: "item", Type: pickType(rng, depth-1), Nullable: rng.IntN(3) > 0}
+		t := pickType(rng, depth-1)
+		return arrow.Field{Name: "item", Type: t, Nullable: t.ID() == arrow.NULL || rng.IntN(3) > 0}
 	}
 	switch rng.IntN(4) {
 	case 0:
@@ -54,11 +55,24 @@ func randomTable(seed uint64) (arrow.RecordBatch, WriteOptions, []int64) {
 	return rec, o, []int64{1 + rng.Int64N(7), 1 + rng.Int64N(1000)}
 }
 
-// TestWriteRandom reads random tables back. The seeds begin with OMNIDECK_SEED
-// or 1.
+// seeds are OMNIDECK_TABLES seeds from OMNIDECK_SEED on, or n from 1 on.
+func seeds(n int) (out []uint64) {
+	first, err := strconv.Atoi(os.Getenv("OMNIDECK_SEED"))
+	if err != nil {
+		first = 1
+	}
+	if k, err := strconv.Atoi(os.Getenv("OMNIDECK_TABLES")); err == nil {
+		n = k
+	}
+	for i := range n {
+		out = append(out, uint64(first+i))
+	}
+	return out
+}
+
+// TestWriteRandom reads random tables back.
 func TestWriteRandom(t *testing.T) {
-	first, _ := strconv.ParseUint(os.Getenv("OMNIDECK_SEED"), 10, 64)
-	for seed := max(first, 1); seed < max(first, 1)+150; seed++ {
+	for _, seed := range seeds(150) {
 		rec, o, cut := randomTable(seed)
 		check(t, rec, writeAll(t, rec, o, cut...))
 		if t.Failed() {
@@ -84,7 +98,7 @@ func FuzzWriter(f *testing.F) {
 func TestPylanceReadsRandom(t *testing.T) {
 	python(t)
 	r := &readback{dir: t.TempDir()}
-	for seed := range uint64(60) {
+	for _, seed := range seeds(60) {
 		rec, o, cut := randomTable(seed)
 		r.add(t, fmt.Sprint("random ", seed), rec, writeAll(t, rec, o, cut...))
 		rec.Release()
