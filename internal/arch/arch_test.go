@@ -150,11 +150,14 @@ func calls(s source, pkg string) []string {
 	return out
 }
 
-// onBehalf are the rooms that write to a store on behalf of txn, which is the
-// only one to set them going, and what they call there.
+// onBehalf are the files of rooms that write to a store on behalf of txn, which
+// is the only one to set them going, and what they call there.
 var onBehalf = map[string][]string{
 	// Transaction, deletion and hint files; the manifest; what a lost attempt made.
-	"lance/commit": {"Put", "PutIfAbsent", "Delete"},
+	"lance/commit/store.go": {"Put", "PutIfAbsent", "Delete"},
+	// Data files, side-cars and deletion files of a staged transaction, under
+	// random names that no version knows yet. Nothing is replaced or deleted.
+	"lance/upload.go": {"Put"},
 }
 
 // mayCommit are the rooms whose shipped code may import lance/commit.
@@ -180,7 +183,7 @@ func TestOneDoorForWrites(t *testing.T) {
 			if !ok {
 				return true
 			}
-			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains(writes, sel.Sel.Name) && len(call.Args) >= 2 && !slices.Contains(onBehalf[s.room], sel.Sel.Name) {
+			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains(writes, sel.Sel.Name) && len(call.Args) >= 2 && !slices.Contains(onBehalf[s.path], sel.Sel.Name) {
 				t.Errorf("%s: %s.%s: only txn writes to a store", s.fset.Position(call.Pos()), s.room, sel.Sel.Name)
 			}
 			return true

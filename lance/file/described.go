@@ -2,7 +2,6 @@ package file
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"google.golang.org/protobuf/proto"
@@ -57,7 +56,8 @@ func (s *stream) describe() ([]byte, error) {
 
 // describeFile is the schema that the file itself carries.
 func describeFile(fields []*format.Field, metadata map[string]string, rows int64) ([]byte, error) {
-	schema := &filepb.Schema{Metadata: bytesMap(metadata)}
+	schema := &filepb.Schema{}
+	_, schema.Metadata = (&format.Schema{Metadata: metadata}).Proto()
 	for _, f := range fields {
 		schema.Fields = appendField(schema.Fields, f, -1)
 	}
@@ -76,9 +76,8 @@ var blobFields = []*format.Field{
 
 // appendField appends a field and those below it.
 func appendField(out []*filepb.Field, f *format.Field, parent int32) []*filepb.Field {
-	p := &filepb.Field{Name: f.Name, Id: f.ID, ParentId: parent, LogicalType: f.LogicalType, Nullable: f.Nullable,
-		ExtensionName: f.Metadata[format.MetaExtensionName], Metadata: bytesMap(f.Metadata), UnenforcedPrimaryKey: f.PrimaryKey,
-		Encoding: legacyEncoding(f.LogicalType)}
+	p := f.Proto()
+	p.ParentId = parent
 	children, below := f.Children, f.ID
 	if f.Blob() == format.BlobV2 {
 		children, below = blobFields, -1
@@ -88,31 +87,6 @@ func appendField(out []*filepb.Field, f *format.Field, parent int32) []*filepb.F
 	out = append(out, p)
 	for _, c := range children {
 		out = appendField(out, c, below)
-	}
-	return out
-}
-
-// legacyEncoding is what the first format said of a type. Nobody reads it.
-func legacyEncoding(t string) filepb.Encoding {
-	switch t {
-	case "struct", "null":
-		return filepb.Encoding_NONE
-	case "string", "large_string", "binary", "large_binary", "json":
-		return filepb.Encoding_VAR_BINARY
-	}
-	if strings.HasPrefix(t, "dict:") {
-		return filepb.Encoding_DICTIONARY
-	}
-	return filepb.Encoding_PLAIN
-}
-
-func bytesMap(m map[string]string) map[string][]byte {
-	if len(m) == 0 {
-		return nil
-	}
-	out := make(map[string][]byte, len(m))
-	for k, v := range m {
-		out[k] = []byte(v)
 	}
 	return out
 }

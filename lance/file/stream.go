@@ -200,6 +200,7 @@ func (s *stream) keep(p piece, o WriteOptions) error {
 type job struct {
 	s      *stream
 	pieces []piece
+	bytes  int64 // Arrow
 	pages  []*pack.Page
 	err    error
 	done   chan struct{}

@@ -203,7 +203,7 @@ func (w *Writer) cut(s *stream) error {
 	if s.rows == 0 {
 		return nil
 	}
-	j := &job{s: s, pieces: s.pieces, done: make(chan struct{})}
+	j := &job{s: s, pieces: s.pieces, bytes: s.bytes, done: make(chan struct{})}
 	s.pieces, s.rows, s.bytes, s.joined = nil, 0, 0, 0
 	w.queue = append(w.queue, j)
 	go func() {
@@ -232,6 +232,22 @@ func (w *Writer) emit() error {
 		}
 	}
 	return nil
+}
+
+// Size is about the bytes of the file so far, side-cars included: of pages that
+// are not encoded the Arrow bytes.
+func (w *Writer) Size() int64 {
+	n := w.out.size
+	for _, j := range w.queue {
+		n += j.bytes
+	}
+	for _, s := range w.streams {
+		n += s.bytes
+	}
+	for _, car := range w.cars.all {
+		n += int64(len(car.Data))
+	}
+	return n
 }
 
 // Abort gives up what was not finished.
