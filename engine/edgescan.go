@@ -67,7 +67,7 @@ func edgesAt(ctx context.Context, s *lance.Snapshot, ends edgeEnds) (rows []edge
 	if len(ends.src)+len(ends.dst) > maxEnds {
 		return nil, false, nil
 	}
-	l := lookupBy(s, columns...)
+	l := s.LookUp(lookUps, columns...)
 	if l == nil {
 		return nil, false, nil
 	}
@@ -75,15 +75,15 @@ func edgesAt(ctx context.Context, s *lance.Snapshot, ends edgeEnds) (rows []edge
 	wrong := false
 	err = together(
 		func() error {
-			addrs, err := l.find(ctx, keys...)
+			addrs, err := l.Find(ctx, keys...)
 			if err == nil {
 				rows, wrong, err = ends.takeEdges(ctx, s, addrs)
 			}
 			return err
 		},
 		func() (err error) {
-			if len(l.rest) > 0 {
-				other, err = ends.scanEdges(ctx, s, l.rest)
+			if len(l.Rest) > 0 {
+				other, err = ends.scanEdges(ctx, s, l.Rest)
 			}
 			return err
 		},

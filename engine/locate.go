@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -17,74 +16,14 @@ import (
 // index that cannot be used or gives a wrong row is passed over: then
 // everything is scanned.
 
-// Covered fragments that are as small as this together are scanned rather than
-// looked up: that is one step and not three. Tests look up everything.
-var (
-	scanBytes     uint64 = 1 << 20
-	scanFragments        = 8
-)
-
-// lookup is how rows of a snapshot are found by values of columns.
-type lookup struct {
-	s       *lance.Snapshot
-	indexes []*lance.TextIndex // one for each column
-	covered map[uint64]bool    // fragments that all of them cover
-	rest    []uint64           // the others
-}
-
-// lookupBy plans a look-up; nil when everything had better be scanned.
-func lookupBy(s *lance.Snapshot, columns ...string) *lookup {
-	l := &lookup{s: s, covered: map[uint64]bool{}}
-	times := map[uint64]int{}
-	for _, name := range columns {
-		x := s.TextIndex(name)
-		if x == nil {
-			return nil
-		}
-		l.indexes = append(l.indexes, x)
-		for _, f := range x.Covered() {
-			times[f]++
-		}
-	}
-	var bytes uint64
-	for i := range s.Fragments() {
-		f := &s.Fragments()[i]
-		if times[f.ID] < len(columns) {
-			l.rest = append(l.rest, f.ID)
-			continue
-		}
-		l.covered[f.ID] = true
-		for k := range f.Files {
-			bytes += f.Files[k].Size
-		}
-	}
-	if bytes <= scanBytes && len(l.covered) <= scanFragments {
-		return nil
-	}
-	return l
-}
-
-// find gives the addresses, in physical order, of the rows of covered fragments
-// with one of the keys of some column; keys are aligned with the indexes.
-func (l *lookup) find(ctx context.Context, keys ...[]string) ([]uint64, error) {
-	found := make([][]uint64, len(l.indexes))
-	parts := make([]func() error, len(l.indexes))
-	for i, x := range l.indexes {
-		parts[i] = func() (err error) { found[i], err = x.Find(ctx, keys[i]...); return err }
-	}
-	if err := together(parts...); err != nil {
-		return nil, err
-	}
-	all := slices.DeleteFunc(slices.Concat(found...), func(addr uint64) bool { return !l.covered[addr>>32] })
-	l.s.Sort(all)
-	return slices.Compact(all), nil
-}
+// lookUps is when indexes are asked. Tests ask them always.
+var lookUps = lance.LookUpByCost
 
 // locate finds the first row with an id; nil when there is none. indexed says
 // that an index was asked, so that "none" rests on it and the row has to be
 // compared when it is read.
 func (o *operation) locate(ctx context.Context, s *lance.Snapshot, id string) (addr *uint64, indexed bool, err error) {
-	l := lookupBy(s, load.ColID)
+	l := s.LookUp(lookUps, load.ColID)
 	if l == nil {
 		addr, err = scanFor(ctx, s, nil, id)
 		return addr, false, err
@@ -92,10 +31,10 @@ func (o *operation) locate(ctx context.Context, s *lance.Snapshot, id string) (a
 	var found []uint64
 	var other *uint64
 	err = together(
-		func() (err error) { found, err = l.find(ctx, []string{id}); return err },
+		func() (err error) { found, err = l.Find(ctx, []string{id}); return err },
 		func() (err error) {
-			if len(l.rest) > 0 {
-				other, err = scanFor(ctx, s, l.rest, id)
+			if len(l.Rest) > 0 {
+				other, err = scanFor(ctx, s, l.Rest, id)
 			}
 			return err
 		},

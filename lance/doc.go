@@ -1,7 +1,9 @@
-// Package lance reads Lance datasets: it opens a version, scans it, takes rows
-// and blobs out of it, finds rows by the value of a column of text through an
-// index, lists the chain of versions, and checks all of that against the
-// objects that there really are. It never writes.
+// Package lance reads and writes Lance datasets. A Snapshot is one version,
+// read-only: it is scanned, rows and blobs are taken out of it, rows are found
+// by the value of a column of text, the chain of versions is listed, and all of
+// that is checked against the objects that there really are. A Staged is a
+// transaction on a Snapshot whose files are in the store, seen by nobody, until
+// Commit makes it the next version.
 //
 // # What a call costs
 //
@@ -13,7 +15,14 @@
 //	Take                  the same for the fragments touched
 //	TextIndex.Find        two GETs a segment, once; of a large one one or two GETs for each run of pages that
 //	                      may hold a key; one GET of the deletion file of each fragment in which rows were found
+//	FindText              TextIndex.Find and a Take of the rows found, or a Scan of the column (see there)
 //	CountRows, Fragments, Indexes, Bases, and Transaction when the manifest holds it: nothing
+//	StageInsert, StageAppend, StageOverwrite
+//	                      PUT of a data file for each new fragment, and of its blobs' side-cars
+//	StageDelete           GET of the deletion files of the fragments touched that have one, once; PUT of the new ones
+//	StageUpdate           as StageDelete, and a PUT of a data file; reads of the blobs that are kept
+//	StageUpsert           FindText of the keys, then as StageUpdate
+//	Commit, Create        LIST of one key beside PUT of the transaction's file, PUT of the manifest (package commit)
 //
 // A data file is small when the manifest records at most 1 MiB for it (256 KiB
 // in a local folder). Objects are fetched side by side, OpenOptions.Parallelism
@@ -42,4 +51,27 @@
 // rows; a fragment that cannot be read is a FragmentError and leaves the
 // others readable. The address of a row is fragment<<32 | physical offset; with
 // stable row ids the id is another number, kept in the fragment's sequence.
+//
+// # Staging
+//
+// Objects of a staged transaction have random names, are written side by side,
+// and are never taken away: see Staged. Everything goes into as few fragments as
+// StageOptions allow, one data file each, of format 2.2. The transactions are
+// those that Lance writes for the same change (lance-table.md §3.3, §5):
+//
+//	StageInsert     Update of new fragments alone; key filter over all keys; no row ids
+//	StageUpsert     Update; new fragments hold the moved rows first, whose ids they bring, then the
+//	                inserted ones; replaced rows are masked in updated_fragments, and fragments that
+//	                lose their last row are in removed_fragment_ids; key filter over the inserted keys
+//	StageUpdate     the same with an empty key filter
+//	StageDelete     Delete; masked rows, and deleted_fragment_ids
+//	StageAppend     Append
+//	StageOverwrite  Overwrite
+//	Create          Overwrite on version 0
+//
+// All of Update list every field as changed, so that no index comes to cover
+// rows that it has not seen. A deletion file holds the complete set of its
+// fragment, from 5000 rows on as a bitmap. What rows must look like is said at
+// Rows; the rest is up to the caller: who keeps a table's keys unique looks them
+// up first (FindText) and commits exactly on the version that was looked at.
 package lance

@@ -75,7 +75,7 @@ func replayBranch(t *testing.T, store *memstore.Store, root, branch string, ops 
 	}
 	var base *lance.Snapshot
 	for i, v := range slices.Backward(chain.Versions) {
-		if len(chain.Versions) > 40 && i > 3 && i%9 != 0 {
+		if len(chain.Versions) > 40 && i > 3 && i%40 != 0 {
 			base = nil
 			continue
 		}
