@@ -17,18 +17,17 @@ const largeRows = 256 << 10
 const largeKept = 3 << 19
 
 // largeStates spares a session to fold a large `__manifest` again and again,
-// and never folds two at once. Like blob/cache it answers an operation only with
-// what was read before that began, of the same object: key, size and ETag.
+// and never folds two at once: operations that run side by side wait for one of
+// them to fold it, and it is charged with the requests. What is remembered is of
+// the same object: key, size and ETag.
 type largeStates struct {
 	mu   sync.Mutex
-	age  uint64 // states kept so far
 	kept []largeState
 	turn chan struct{} // holds one while a large state is folded
 }
 
 type largeState struct {
 	key      largeKey
-	age      uint64
 	rows     uint64
 	state    manifest.State
 	problems []manifest.Problem
@@ -43,36 +42,30 @@ type largeKey struct {
 
 func newLargeStates() *largeStates { return &largeStates{turn: make(chan struct{}, 1)} }
 
-func (l *largeStates) now() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.age
-}
-
 // openManifest is manifest.Open for this operation.
 func (o *operation) openManifest(ctx context.Context, mo manifest.Options) (*manifest.View, error) {
 	h, err := manifest.Peek(ctx, o.store, mo)
 	if err != nil {
 		return nil, err
 	}
-	return o.large.read(ctx, h, o.since)
+	return o.large.read(ctx, h)
 }
 
-// read is Head.Read for an operation that began at an age.
-func (l *largeStates) read(ctx context.Context, h *manifest.Head, since uint64) (*manifest.View, error) {
+// read is Head.Read.
+func (l *largeStates) read(ctx context.Context, h *manifest.Head) (*manifest.View, error) {
 	if h.Rows < largeRows {
 		return h.Read(ctx)
 	}
 	key := largeKey{h.Branch, h.Version, h.Snapshot.Object()}
-	if s, ok := l.find(key, since); ok {
-		return &manifest.View{Head: *h, State: s.state, Problems: s.problems}, nil
-	}
 	select {
 	case l.turn <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	defer func() { <-l.turn }()
+	if s, ok := l.find(key); ok {
+		return &manifest.View{Head: *h, State: s.state, Problems: s.problems}, nil
+	}
 	v, err := h.Read(ctx)
 	if err == nil {
 		l.keep(largeState{key: key, rows: h.Rows, state: v.State, problems: v.Problems})
@@ -80,10 +73,10 @@ func (l *largeStates) read(ctx context.Context, h *manifest.Head, since uint64) 
 	return v, err
 }
 
-func (l *largeStates) find(key largeKey, since uint64) (largeState, bool) {
+func (l *largeStates) find(key largeKey) (largeState, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.kept, func(s largeState) bool { return s.key == key && s.age <= since })
+	i := slices.IndexFunc(l.kept, func(s largeState) bool { return s.key == key })
 	if i < 0 || key.object.ETag == "" {
 		return largeState{}, false
 	}
@@ -94,9 +87,6 @@ func (l *largeStates) find(key largeKey, since uint64) (largeState, bool) {
 func (l *largeStates) keep(s largeState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.age++
-	s.age = l.age
-	l.kept = slices.DeleteFunc(l.kept, func(o largeState) bool { return o.key == s.key })
 	l.kept = append(l.kept, s)
 	for rows := uint64(0); ; rows = 0 {
 		for _, k := range l.kept {

@@ -19,7 +19,6 @@ import (
 type operation struct {
 	*Graph
 	store  blob.Store // the graph's, behind a cache of immutable objects
-	since  uint64     // age of large when the operation began
 	commit string     // head that was read, for the ledger
 	table  string     // that was read, for the ledger; "" = the graph
 
@@ -70,7 +69,7 @@ func isReady(ctx context.Context) {
 // do runs one operation under a meter of its own and writes its ledger line. A
 // ledger that cannot be written fails nothing.
 func do[T any](ctx context.Context, g *Graph, name string, run func(context.Context, *operation) (T, error)) (T, error) {
-	o := &operation{Graph: g, store: g.seen.Operation(), since: g.large.now(), views: map[viewKey]*viewOnce{}}
+	o := &operation{Graph: g, store: g.seen.Operation(), views: map[viewKey]*viewOnce{}}
 	defer o.outside.Close()
 	if g.opts.Meter != nil {
 		ctx = blob.WithMeter(ctx, g.opts.Meter)
