@@ -19,6 +19,9 @@ func (b *builder) merge(o *tablepb.Merge) error {
 	if len(o.GetFragments()) < len(b.frags) {
 		return b.invalid("it lists %d fragments, the table has %d: columns are merged into all of them", len(o.GetFragments()), len(b.frags))
 	}
+	if err := b.checkNewFields(o.GetSchema()); err != nil {
+		return err
+	}
 	b.m.Fields = o.GetSchema()
 	next := make([]*tablepb.DataFragment, 0, len(o.GetFragments()))
 	for _, f := range o.GetFragments() {
@@ -51,6 +54,22 @@ func (b *builder) merge(o *tablepb.Merge) error {
 	}
 	b.frags = next
 	return b.retainRelevant()
+}
+
+// checkNewFields refuses a new field under the id of one that was dropped: its
+// old values still lie in the files, and would come back.
+func (b *builder) checkNewFields(fields []*filepb.Field) error {
+	known, fresh := fieldIDs(b.parent.Proto.GetFields()), fieldIDs(fields)
+	for _, f := range b.frags {
+		for _, d := range f.GetFiles() {
+			for _, id := range d.GetFields() {
+				if fresh[id] && !known[id] {
+					return b.invalid("its new field %d has the id of a dropped one, whose values are still in fragment %d", id, f.GetId())
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // otherFiles says whether the data files differ in more than their size.

@@ -1,6 +1,7 @@
 package commit_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -12,6 +13,36 @@ import (
 	"github.com/omnideck/omnideck/lance/commit"
 )
 
+// TestFarBehind: an exact commit on a version long left learns it from one key.
+func TestFarBehind(t *testing.T) {
+	s, m := newTable(t)
+	for v := range 20 {
+		mustCommit(t, s, newest(t, s), appendTxn(uint64(v)+2, fmt.Sprint("d", v), 1), exactly())
+	}
+	for _, junk := range []string{"", ".tmp_7.manifest_x"} {
+		if junk != "" {
+			if _, err := s.Put(t.Context(), "t/_versions/"+junk, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		meter := blob.NewMeter(nil, blob.Keep(100))
+		_, err := commit.Commit(blob.WithMeter(t.Context(), meter), s, "t", "", m, appendTxn(2, "late", 1), exactly())
+		var conflict *commit.ConflictError
+		if !errors.As(err, &conflict) || conflict.Version != 3 || conflict.Theirs.GetUuid() != "d0" {
+			t.Errorf("%v", err)
+		}
+		lists := 0
+		for _, c := range meter.Calls() {
+			if c.Op == blob.OpList {
+				lists++
+			}
+		}
+		if want := 1 + len(junk)/10; lists != want { // a name that is no version costs another
+			t.Errorf("%d listings, want %d", lists, want)
+		}
+	}
+}
+
 // TestRequests: what a commit asks of the store, and how long it waits for it,
 // whatever the length of the history.
 func TestRequests(t *testing.T) {
@@ -21,13 +52,15 @@ func TestRequests(t *testing.T) {
 			for v := range depth {
 				m = mustCommit(t, s, m, appendTxn(m.Version, fmt.Sprint("d", v), 1), exactly()).Manifest
 			}
-			slow := s.CloneWith(memstore.Options{Latency: func(blob.Op, string) time.Duration { return 20 * time.Millisecond }})
+			latency := func(blob.Op, string) time.Duration { return 20 * time.Millisecond }
+			slow := s.CloneWith(memstore.Options{Latency: latency})
 			for name, c := range map[string]struct {
 				o    commit.Options
 				want []string
 				hops int
 			}{
 				"exact":  {exactly(), []string{"list", "put", "put"}, 2},
+				"create": {exactly(), []string{"list", "put", "put"}, 2},
 				"rebase": {opts(), []string{"get", "list", "put", "put"}, 4},
 			} {
 				s := slow.Clone()
@@ -36,7 +69,11 @@ func TestRequests(t *testing.T) {
 				}
 				meter := blob.NewMeter(nil, blob.Keep(100))
 				begin := time.Now()
-				c2, err := commit.Commit(blob.WithMeter(t.Context(), meter), s, "t", "", m, appendTxn(m.Version, name, 1), c.o)
+				base, tx := m, appendTxn(m.Version, name, 1)
+				if name == "create" {
+					s, base, tx = memstore.New(memstore.Options{Latency: latency}), nil, createTxn(name)
+				}
+				c2, err := commit.Commit(blob.WithMeter(t.Context(), meter), s, "t", "", base, tx, c.o)
 				if err != nil || c2.Found {
 					t.Fatalf("%s: %+v, %v", name, c2, err)
 				}

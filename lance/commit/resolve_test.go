@@ -50,6 +50,9 @@ func TestResolveRefuses(t *testing.T) {
 		change(f)
 		return &tablepb.Delete{UpdatedFragments: []*tablepb.DataFragment{f}}
 	}
+	dropped := proto.CloneOf(m.Proto).Fragments // of which fragment 0 has a column that the schema no longer has
+	m.Proto.Fragments[0].Files[0].Fields = []int32{0, 1, 8}
+	m.Proto.Fragments[0].Files[0].ColumnIndices = []int32{0, 1, 2}
 	rewritten := proto.CloneOf(m.Proto.Fragments[0])
 	rewritten.Id = 7
 	frag0 := m.Proto.Fragments[:1]
@@ -85,6 +88,7 @@ func TestResolveRefuses(t *testing.T) {
 		"rewrites indexes":          {&tablepb.Rewrite{RewrittenIndices: []*tablepb.RewrittenIndex{{}}}, "stable row ids"},
 		"merges fewer fragments":    {&tablepb.Merge{Fragments: frag0, Schema: schema()}, "lists 1 fragments"},
 		"merges other fragments":    {&tablepb.Merge{Fragments: []*tablepb.DataFragment{m.Proto.Fragments[0], rewritten}, Schema: schema()}, "leaves out fragment 1"},
+		"an old id for a new field": {&tablepb.Merge{Fragments: dropped, Schema: append(schema(), &filepb.Field{Name: "late", Id: 8, ParentId: -1, LogicalType: "int64"})}, "has the id of a dropped one"},
 		"an index on no field":      {&tablepb.CreateIndex{NewIndices: []*tablepb.IndexMetadata{{Uuid: &tablepb.UUID{Uuid: make([]byte, 16)}, Fields: []int32{9}}}}, "on fields [9]"},
 		"an index without uuid":     {&tablepb.CreateIndex{NewIndices: []*tablepb.IndexMetadata{{Fields: []int32{1}}}}, "uuid of 0 bytes"},
 		"restores what is not told": {&tablepb.Restore{Version: 1}, "was not given"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -78,31 +79,68 @@ type listed struct {
 }
 
 // newer lists the versions above floor, newest first, and the one at floor
-// when there is one.
-func (c *committer) newer(ctx context.Context, floor uint64, page int) ([]listed, error) {
-	prefix := format.Join(c.dir, format.VersionsDir) + "/"
+// when there is one. Of an ordered store newest asks for the newest alone: one
+// key, unless that is no version.
+func (c *committer) newer(ctx context.Context, floor uint64, newest bool) ([]listed, error) {
 	ordered := c.store.Properties().Ordered
+	if newest && ordered {
+		first, err := c.first(ctx)
+		if err != nil || first == nil {
+			return nil, err
+		}
+		if first.kind == format.NameV2 {
+			return slices.DeleteFunc([]listed{first.listed}, func(l listed) bool { return l.version < floor }), nil
+		}
+	}
 	var out []listed
-	for e, err := range c.store.List(ctx, blob.ListOptions{Prefix: prefix, PageSize: page}) {
-		if err != nil {
-			return nil, fmt.Errorf("listing the versions of %s: %w", c.where, err)
+	for e, err := range c.entries(ctx, listPage) {
+		switch {
+		case err != nil:
+			return nil, err
+		case e.kind == format.NameV1:
+			return nil, format.Unsupportedf("%s has manifests under names of the old scheme (version %d): migrate the table with Lance first", c.where, e.version)
+		case e.kind == format.NameV2 && e.version >= floor:
+			out = append(out, e.listed)
 		}
-		v, kind := format.ParseManifestName(strings.TrimPrefix(e.Key, prefix))
-		if kind == format.NameV1 && !e.IsPrefix {
-			return nil, format.Unsupportedf("%s has manifests under names of the old scheme (%s): migrate the table with Lance first", c.where, e.Key)
-		}
-		if kind != format.NameV2 || e.IsPrefix {
-			continue
-		}
-		if v >= floor {
-			out = append(out, listed{v, e.Attrs})
-		}
-		if v <= floor && ordered {
+		if ordered && e.kind == format.NameV2 && (newest || e.version <= floor) {
 			break
 		}
 	}
 	slices.SortFunc(out, func(a, b listed) int { return cmp.Compare(b.version, a.version) })
 	return out, nil
+}
+
+// entry is one key of _versions.
+type entry struct {
+	listed
+	kind format.NameKind
+}
+
+// first is the first key of _versions, nil when there is none.
+func (c *committer) first(ctx context.Context) (*entry, error) {
+	for e, err := range c.entries(ctx, 1) {
+		return &e, err
+	}
+	return nil, nil
+}
+
+// entries lists _versions.
+func (c *committer) entries(ctx context.Context, page int) iter.Seq2[entry, error] {
+	prefix := format.Join(c.dir, format.VersionsDir) + "/"
+	return func(yield func(entry, error) bool) {
+		for e, err := range c.store.List(ctx, blob.ListOptions{Prefix: prefix, PageSize: page}) {
+			v, kind := format.ParseManifestName(strings.TrimPrefix(e.Key, prefix))
+			if e.IsPrefix {
+				kind = format.NotManifest
+			}
+			if err != nil {
+				err = fmt.Errorf("listing the versions of %s: %w", c.where, err)
+			}
+			if !yield(entry{listed{v, e.Attrs}, kind}, err) {
+				return
+			}
+		}
+	}
 }
 
 // refresh learns what landed since the newest version that is known. It
@@ -112,7 +150,7 @@ func (c *committer) refresh(ctx context.Context) (*Committed, error) {
 	if c.exact() {
 		return c.refreshExact(ctx)
 	}
-	found, err := c.newer(ctx, c.head.Version, listPage)
+	found, err := c.newer(ctx, c.head.Version, false)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +218,7 @@ func (c *committer) refreshExact(ctx context.Context) (*Committed, error) {
 	if c.fromScratch() {
 		floor = 0
 	}
-	found, err := c.newer(ctx, floor, 1)
+	found, err := c.newer(ctx, floor, true)
 	if err != nil {
 		return nil, err
 	}
