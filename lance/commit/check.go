@@ -162,17 +162,22 @@ func (b *builder) checkSequences(f *tablepb.DataFragment) error {
 			return b.invalid("fragment %d has the row id %d, but the next unused one is %d", f.GetId(), to-1, b.nextRow)
 		}
 	}
-	for what, bytes := range map[string][]byte{"last updates": f.GetInlineLastUpdatedAtVersions(), "creations": f.GetInlineCreatedAtVersions()} {
-		v, err := rowid.DecodeVersions(bytes)
-		if err != nil {
-			return err
-		}
-		if n := v.Len(); n != 0 && n != f.GetPhysicalRows() {
-			return b.invalid("fragment %d has the versions of %d %s for %d rows", f.GetId(), n, what, f.GetPhysicalRows())
-		}
-		if _, highest := v.Bounds(); highest > b.m.GetVersion() {
-			return b.invalid("fragment %d has %s in version %d, which is yet to come", f.GetId(), what, highest)
-		}
+	if err := b.checkVersions(f, "last updates", f.GetInlineLastUpdatedAtVersions()); err != nil {
+		return err
+	}
+	return b.checkVersions(f, "creations", f.GetInlineCreatedAtVersions())
+}
+
+func (b *builder) checkVersions(f *tablepb.DataFragment, what string, bytes []byte) error {
+	v, err := rowid.DecodeVersions(bytes)
+	if err != nil {
+		return err
+	}
+	if n := v.Len(); n != 0 && n != f.GetPhysicalRows() {
+		return b.invalid("fragment %d has the versions of %d %s for %d rows", f.GetId(), n, what, f.GetPhysicalRows())
+	}
+	if _, highest := v.Bounds(); highest > b.m.GetVersion() {
+		return b.invalid("fragment %d has %s in version %d, which is yet to come", f.GetId(), what, highest)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"maps"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -49,8 +50,8 @@ func (b *builder) merge(o *tablepb.Merge) error {
 		b.fresh[f.GetId()] = true
 		next = append(next, f)
 	}
-	for id := range old {
-		return b.invalid("it leaves out fragment %d", id)
+	if len(old) > 0 {
+		return b.invalid("it leaves out fragment %d", slices.Min(slices.Collect(maps.Keys(old))))
 	}
 	b.frags = next
 	return b.retainRelevant()

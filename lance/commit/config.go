@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,7 +87,8 @@ func (b *builder) updateConfig(o *tablepb.UpdateConfig) error {
 		fields[i] = proto.CloneOf(f)
 	}
 	keyed := false
-	for id, change := range u.GetFieldMetadataUpdates() {
+	for _, id := range slices.Sorted(maps.Keys(u.GetFieldMetadataUpdates())) {
+		change := u.GetFieldMetadataUpdates()[id]
 		at := slices.IndexFunc(fields, func(f *filepb.Field) bool { return f.GetId() == id })
 		if at < 0 {
 			return b.invalid("it changes metadata of field %d, which the table does not have", id)

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"maps"
 	"slices"
 
 	tablepb "github.com/omnideck/omnideck/lance/pb/table"
@@ -9,9 +10,7 @@ import (
 // configKeys are the keys of the table's configuration that a transaction sets
 // and that it removes.
 func configKeys(tx *tablepb.Transaction) (set, removed []string) {
-	for k := range tx.GetOverwrite().GetConfigUpsertValues() {
-		set = append(set, k)
-	}
+	set = slices.Sorted(maps.Keys(tx.GetOverwrite().GetConfigUpsertValues()))
 	for _, e := range configOf(tx).GetConfigUpdates().GetUpdateEntries() {
 		if e.Value != nil {
 			set = append(set, e.GetKey())
@@ -148,7 +147,7 @@ func sameConfig(ours, theirs *tablepb.Transaction, _ Facts) Verdict {
 	if a.GetSchemaMetadataUpdates() != nil && b.GetSchemaMetadataUpdates() != nil {
 		return incompatible("both changed metadata of the schema")
 	}
-	for id := range a.GetFieldMetadataUpdates() {
+	for _, id := range slices.Sorted(maps.Keys(a.GetFieldMetadataUpdates())) {
 		if _, both := b.GetFieldMetadataUpdates()[id]; both {
 			return incompatible("both changed metadata of field %d", id)
 		}
