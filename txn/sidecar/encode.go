@@ -21,25 +21,32 @@ func (e *ShapeError) Error() string {
 	for i, p := range e.Problems {
 		lines[i] = p.Error()
 	}
-	return fmt.Sprintf("the recovery record of operation %s is not written, it would not be sound: %s", e.OperationID, strings.Join(lines, "; "))
+	return fmt.Sprintf("the recovery record of operation %s is not sound, nobody acts on it: %s", e.OperationID, strings.Join(lines, "; "))
 }
 
 // Name is the object that holds the record: __recovery/{operation id}.json.
 func (rec *Record) Name() string { return Folder + rec.OperationID + Suffix }
 
-// Encode is the record as the Rust engine's serde writes it: version 9, pretty
-// JSON, no newline at the end. The rules of Parse are applied first, and a
-// record that breaks one is a *ShapeError: what is written reads back as it was.
-func (rec *Record) Encode() ([]byte, error) {
+// Check applies the rules of the shape, those of Parse, and that version 9 has a
+// member for all that the record holds. A *ShapeError says what is wrong.
+func (rec *Record) Check() error {
 	problems := append(rec.carries(), rec.check(stem(rec.Name()), nil)...)
-	var out []byte
 	if len(problems) == 0 {
-		if out = rec.value().AppendPretty(nil); !utf8.Valid(out) {
-			problems = append(problems, Problem{RuleProtocol, "a text is not UTF-8"})
-		}
+		return nil
 	}
-	if len(problems) > 0 {
-		return nil, &ShapeError{rec.OperationID, problems}
+	return &ShapeError{rec.OperationID, problems}
+}
+
+// Encode is the record as the Rust engine's serde writes it: version 9, pretty
+// JSON, no newline at the end. What Check refuses is not written: what is
+// written reads back as it was.
+func (rec *Record) Encode() ([]byte, error) {
+	if err := rec.Check(); err != nil {
+		return nil, err
+	}
+	out := rec.value().AppendPretty(nil)
+	if !utf8.Valid(out) {
+		return nil, &ShapeError{rec.OperationID, []Problem{{RuleProtocol, "a text is not UTF-8"}}}
 	}
 	return out, nil
 }

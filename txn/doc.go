@@ -1,0 +1,71 @@
+// Package txn is the one way in which a graph changes. This part of it is pure:
+// what a write is (PublishPlan), and what its traces mean (Interpret, Judge,
+// Advanced). No store, no clock, no randomness: ids and times are handed in.
+//
+// # A write is a value
+//
+//	Base            the state of the branch that it was planned against, and its exact head
+//	Class, Pre      who may be overtaken by whom, and what the publish demands of the branch
+//	TableAction     one table: its published version, the transactions that move it by id
+//	Delta           the rows of `__manifest` that the publish writes; versions are bound by Confirm
+//	Lineage         the commit that it makes; ids are minted once, for all attempts to publish
+//	Phase           Prepared → Armed → Confirmed → Published
+//
+// A plan is never changed: Arm, Confirm, RollBack and Publish return the next
+// one, or an error when that is not the next step. Record and FromRecord lead to
+// the recovery sidecar and back. Version 9 of it does not carry: the class
+// below logical (Strict is assumed), Base.Version, Reads, the branch that a fork
+// is taken from, and of an Optimize anything but its pins and the prefix of its
+// transactions' ids.
+//
+// # Whose movement is it
+//
+// A table whose newest version is not the one published was moved by this
+// operation, by another one, or by nobody who says so. Only the ids of
+// transactions tell; numbers of versions prove nothing. Two functions compare a
+// HEAD with a pin, and nothing else does (internal/arch):
+//
+//	Judge      one table, without a plan: at rest, behind, covered by a record, drift
+//	Interpret  a plan, what its tables look like, what the branch shows → Verdict
+//
+// Interpret serves the writer before it arms (Proceed, Replan, or why not), the
+// writer whose effects were refused (Discard proves that nothing happened),
+// and recovery. A Verdict is what is right when nobody else writes; Under says
+// what of it a mode may do.
+//
+//	                                            Mutation, Load   BranchMerge     EnsureIndices   SchemaApply
+//	branch has no ref                           OrphanDiscard for all
+//	a HEAD below what is published              Refuse for all
+//	own commit visible and as planned           Finalize for all; both commits: Refuse
+//	roll-back commit visible                    Finalize for all
+//	transactions that cannot be told            Refuse for all
+//	own effect under foreign ones, pin moved    Refuse for all
+//	no own effect, tables elsewhere moved       Discard          Refuse          Refuse          Refuse
+//	no own effect                               Discard          Discard         Back            Back
+//	branch deleted and made anew, effects       Refuse           Refuse          Refuse          –
+//	roll-back was decided                       Back for all
+//	Armed, or authority moved                   Back for all
+//	Confirmed, not all at HEAD                  Back             Refuse          Back            Back
+//	Confirmed, all at HEAD                      Forward for all; a schema apply only with its staged files
+//
+// An Optimize says only which tables it may move. Every version above the pin
+// must keep the content and, where the record tells the prefix, carry it. All
+// tables moved: Forward. Some: Back. None: Finalize when they are published
+// already, else Discard; without a prefix the Rust engine's record of a
+// roll-back of nothing (Back without tables).
+//
+// # What recovery does with Back, in this order
+//
+// Persist RollBack's outcomes in the record; per table what TableVerdict.Do
+// says, a Restore being committed at exactly HEAD + 1 under RestoreID, never
+// rebased; publish the new HEADs under the plan's roll-back id; audit; delete the
+// record. After anything is lost: observe and interpret afresh. When the
+// operation turns out to be published and a restore of its own recovery lies
+// above it, Finalize says to restore to the published version and to publish
+// that first.
+//
+// # Has the content changed
+//
+// Advanced folds the transactions of an interval of versions of one table:
+// maintenance, or logical and why. A lost transaction is logical.
+package txn

@@ -1,0 +1,204 @@
+package txn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/txn/sidecar"
+)
+
+// Interpret says what is right about an operation, from its plan, what each of
+// its tables looks like, and what its branch shows. It is a function of its
+// arguments, whoever asks: a writer before it arms or after an effect failed,
+// recovery, maintenance. The package comment has the table.
+func Interpret(p *PublishPlan, observed []Observation, vis Visible) Verdict {
+	i := &interpreter{p: p, vis: vis}
+	if v, ok := i.pair(observed); !ok {
+		return v
+	}
+	if p.phase == Prepared {
+		return i.gate()
+	}
+	if vis.Gone {
+		return i.say(OrphanDiscard, Gone, "branch %s is gone, and its tables' branches with it", named(p.Base.Branch)).minted()
+	}
+	for n := range i.tables {
+		i.tables[n].judge(p)
+	}
+	if v, ok := i.misplaced(); ok {
+		return v
+	}
+	if v, ok := i.outcome(); ok {
+		return v
+	}
+	for _, t := range i.tables {
+		if t.class == InvariantViolation {
+			return i.say(Refuse, HeadBehind, "%s is published at version %d, its newest is %d", t.a.Alias, t.o.Pin, t.o.Head)
+		}
+	}
+	switch p.Kind {
+	case sidecar.Optimize:
+		return i.optimize()
+	case sidecar.BranchMerge:
+		return i.merge()
+	case sidecar.Mutation, sidecar.Load:
+		return i.write()
+	}
+	return i.derived()
+}
+
+// interpreter is one call of Interpret.
+type interpreter struct {
+	p      *PublishPlan
+	vis    Visible
+	tables []judged
+}
+
+// say makes the verdict, with what was judged so far.
+func (i *interpreter) say(do Do, reason Reason, format string, args ...any) Verdict {
+	v := Verdict{Do: do, Reason: reason, Text: fmt.Sprintf(format, args...), operation: i.p.ID, phase: i.p.phase}
+	for _, t := range i.tables {
+		v.Tables = append(v.Tables, TableVerdict{Table: t.a.Table, Alias: t.a.Alias, Branch: t.a.Branch, Class: t.class, Ownership: t.own, Head: t.o.Head})
+	}
+	return v
+}
+
+func (v Verdict) minted() Verdict {
+	v.Mint = true
+	return v
+}
+
+// pair finds the observation of each action.
+func (i *interpreter) pair(observed []Observation) (Verdict, bool) {
+	for n := range i.p.Actions {
+		a := &i.p.Actions[n]
+		at := slices.IndexFunc(observed, func(o Observation) bool { return o.Table == a.Table })
+		if at < 0 {
+			return i.say(Refuse, NotObserved, "%s was not looked at", a.Alias), false
+		}
+		i.tables = append(i.tables, judged{a: a, o: &observed[at]})
+	}
+	return Verdict{}, true
+}
+
+// misplaced finds a path that is not the table's own under the root.
+func (i *interpreter) misplaced() (Verdict, bool) {
+	if i.vis.Root == "" {
+		return Verdict{}, false
+	}
+	for _, a := range i.p.Actions {
+		folder, ok := manifest.Location(a.Alias, manifest.Identity(a.Table))
+		if want := strings.TrimRight(i.vis.Root, "/") + "/" + folder; !ok || strings.TrimRight(a.Path, "/") != want {
+			return i.say(Refuse, WrongPlace, "%s lies at %s by the record, expected %s", a.Alias, a.Path, want), true
+		}
+	}
+	return Verdict{}, false
+}
+
+// outcome looks for the commits of the plan in the lineage.
+func (i *interpreter) outcome() (Verdict, bool) {
+	p, landed := i.p, i.vis.Original
+	switch {
+	case p.Kind == sidecar.Optimize || landed == nil && !i.vis.RollBack:
+		return Verdict{}, false
+	case landed != nil && i.vis.RollBack:
+		return i.say(Refuse, BothVisible, "commit %s and commit %s, which takes it back, are both visible", p.Lineage.CommitID, p.Rollback), true
+	case i.vis.RollBack:
+		v := i.say(Finalize, "", "its roll-back is published")
+		v.RolledBack, v.Outcomes, v.Unstage = true, slices.Clone(p.outcomes), i.staged()
+		return v, true
+	}
+	if why := p.lineageDiffers(landed.Commit); why != "" {
+		return i.say(Refuse, CommitDiffers, "commit %s is visible with %s", p.Lineage.CommitID, why), true
+	}
+	if why := p.deltaDiffers(landed.Tables); why != "" {
+		return i.say(Refuse, DeltaDiffers, "commit %s is visible, but %s", p.Lineage.CommitID, why), true
+	}
+	v := i.say(Finalize, "", "it is published")
+	if p.Kind == sidecar.SchemaApply {
+		if i.vis.Staging == NotStaged || i.vis.Staging == StagedOther {
+			return i.say(Refuse, StagingDiffers, "it is published, but the schema files at the root do not make its target %s", p.TargetIRHash), true
+		}
+		v.Promote = i.vis.Staging == StagedTarget
+	}
+	i.bringBack(&v)
+	return v, true
+}
+
+func (i *interpreter) staged() bool {
+	return i.p.Kind == sidecar.SchemaApply && (i.vis.Staging == StagedTarget || i.vis.Staging == StagedOther)
+}
+
+// bringBack finds restores of this operation's own recovery above what it
+// published meanwhile (decisions 26): they are taken back forward.
+func (i *interpreter) bringBack(v *Verdict) {
+	for n, t := range i.tables {
+		if t.o.Missing || len(t.o.Chain) == 0 || Judge(t.o.Pin, t.o.Head, true) != CoveredMove {
+			continue
+		}
+		last := t.o.Chain[len(t.o.Chain)-1]
+		if last.Known && last.Version == t.o.Head && strings.HasPrefix(last.UUID, restorePrefix(i.p.ID)) {
+			v.Tables[n].Do, v.Tables[n].To, v.Mint = Restore, t.o.Pin, true
+		}
+	}
+}
+
+// lineageDiffers compares a visible commit with the planned one.
+func (p *PublishPlan) lineageDiffers(c manifest.Commit) string {
+	switch l := p.Lineage; {
+	case c.Branch != p.Base.Branch:
+		return fmt.Sprintf("branch %s, expected %s", named(c.Branch), named(p.Base.Branch))
+	case p.Base.Head != nil && c.Parent != *p.Base.Head:
+		return fmt.Sprintf("parent %s, expected %s", orNone(c.Parent), *p.Base.Head)
+	case c.MergedParent != text(l.MergedParent):
+		return fmt.Sprintf("merged parent %s, expected %s", orNone(c.MergedParent), orNone(text(l.MergedParent)))
+	case (c.Actor == nil) != (p.Actor == nil) || text(c.Actor) != text(p.Actor):
+		return fmt.Sprintf("actor %s, expected %s", orNone(text(c.Actor)), orNone(text(p.Actor)))
+	case c.CreatedAt != l.CreatedAt:
+		return fmt.Sprintf("time %d, expected %d", c.CreatedAt, l.CreatedAt)
+	}
+	return ""
+}
+
+// deltaDiffers compares what a commit published with the confirmed delta.
+func (p *PublishPlan) deltaDiffers(tables []manifest.Entry) string {
+	find := func(id Identity) *manifest.Entry {
+		if n := slices.IndexFunc(tables, func(e manifest.Entry) bool { return Identity(e.Identity) == id }); n >= 0 {
+			return &tables[n]
+		}
+		return nil
+	}
+	for _, s := range p.Delta.Updates {
+		e, c := find(s.Identity), s.Confirmed
+		switch {
+		case c == nil:
+			return fmt.Sprintf("version of %s was never confirmed", s.Alias)
+		case e == nil || e.Alias != s.Alias || e.Version != c.Version || e.Owner != c.Branch || e.Rows != c.Rows || !sameMeta(e.Meta, c):
+			return fmt.Sprintf("%s is not what was confirmed: version %d on branch %s with %d rows", s.Alias, c.Version, named(c.Branch), c.Rows)
+		}
+	}
+	for _, r := range p.Delta.Registrations {
+		if e := find(r.Identity); e == nil || e.Alias != r.Alias || e.Location != r.Location {
+			return fmt.Sprintf("%s is not registered at %s", r.Alias, r.Location)
+		}
+	}
+	for _, r := range p.Delta.Renames {
+		if e := find(r.Identity); e == nil || e.Alias != r.Alias || e.Location != r.Location {
+			return fmt.Sprintf("%s is not renamed to %s", r.From, r.Alias)
+		}
+	}
+	for _, t := range p.Delta.Tombstones {
+		if find(t.Identity) != nil {
+			return fmt.Sprintf("%s has not ended", t.Alias)
+		}
+	}
+	return ""
+}
+
+func sameMeta(m manifest.TableMeta, o *Output) bool {
+	return m.ManifestPath == o.ManifestPath && same(m.ManifestSize, o.ManifestSize) && same(m.ETag, o.ETag) && same(m.NamingScheme, o.NamingScheme)
+}
+
+func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
