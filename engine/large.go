@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -67,6 +68,7 @@ func (l *largeStates) read(ctx context.Context, h *manifest.Head) (*manifest.Vie
 		return &manifest.View{Head: *h, State: s.state, Problems: s.problems}, nil
 	}
 	v, err := h.Read(ctx)
+	debug.FreeOSMemory() // what folding took is as much again as what it left
 	if err == nil {
 		l.keep(largeState{key: key, rows: h.Rows, state: v.State, problems: v.Problems})
 	}

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"context"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -126,6 +127,9 @@ func (h *History) ancestors(sel, to int) map[int]bool {
 	return out
 }
 
+// manyCommits is how many commits make a long history.
+const manyCommits = 250_000
+
 // firstCommits is how many commits are asked for at first.
 const firstCommits = 500
 
@@ -138,7 +142,10 @@ func (s *Session) AskHistory(e *Env, limit int) Request {
 			return nil, err
 		}
 		h := NewHistory(log, limit)
-		h.first, h.along = slices.Clip(h.line(branch)), branch
+		h.first, h.along = slices.Clone(h.line(branch)), branch
+		if h.Len() > manyCommits {
+			debug.FreeOSMemory() // the layout of a million commits made a hundred megabytes in passing
+		}
 		return h, err
 	})
 }
