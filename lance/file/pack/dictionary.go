@@ -2,6 +2,7 @@ package pack
 
 import (
 	"bytes"
+	"fmt"
 	"hash/maphash"
 
 	"github.com/omnideck/omnideck/lance/encoding/bitpack"
@@ -201,7 +202,7 @@ func dictionaryFor(v *Values, lv *levels, width int, signed bool) (*dictionary, 
 	}
 	indices := f.all(lv.slots, most)
 	if indices == nil {
-		return nil, ErrSplit
+		return nil, refused(fmt.Sprintf("a page of a dictionary column with more than %d values, the most that its indices count", most))
 	}
 	d := &dictionary{n: len(f.firsts)}
 	switch width {
