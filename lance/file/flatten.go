@@ -227,29 +227,38 @@ func (s *stream) throughList(w *walk, st step, v validity, d arrow.ArrayData, re
 			most += o.at(d.Offset()+at+1) - o.at(d.Offset()+at)
 		}
 	}
-	out := newWalk(most)
+	out := &walk{make([]int, most), make([]uint8, most), make([]uint8, most)}
+	n := 0
 	for i, at := range w.at {
+		out.at[n], out.rep[n], out.code[n] = -1, w.rep[i], w.code[i]
 		if at < 0 {
-			out.add(-1, w.rep[i], w.code[i])
+			n++
 			continue
 		}
 		if !all && v.null(at) {
 			if !st.nullable {
 				return nil, s.nullIn(st.name)
 			}
-			out.add(-1, w.rep[i], nest.Null(st.layer))
+			out.code[n] = nest.Null(st.layer)
+			n++
 			continue
 		}
 		from, to := o.at(d.Offset()+at), o.at(d.Offset()+at+1)
 		if from == to {
-			out.add(-1, w.rep[i], nest.Empty(st.layer))
+			out.code[n] = nest.Empty(st.layer)
+			n++
 			continue
 		}
-		out.add(from, w.rep[i], 0)
-		for k := from + 1; k < to; k++ {
-			out.add(k, rep, 0)
+		items, reps := out.at[n:n+to-from], out.rep[n+1:n+to-from]
+		for k := range items {
+			items[k] = from + k
 		}
+		for k := range reps {
+			reps[k] = rep
+		}
+		n += to - from
 	}
+	out.at, out.rep, out.code = out.at[:n], out.rep[:n], out.code[:n]
 	return out, nil
 }
 

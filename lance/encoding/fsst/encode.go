@@ -25,9 +25,8 @@ type symbol struct {
 // slot is the one symbol of three bytes and more for a hash of the first three.
 type slot struct {
 	bytes uint64
-	shift uint8 // bits of a word that are not compared
-	code  uint8
-	n     uint8
+	shift uint32 // bits of a word that are not compared
+	found uint32 // like a short one
 }
 
 // Encoder packs strings. It does not change after Train and may be used by
@@ -35,7 +34,7 @@ type slot struct {
 type Encoder struct {
 	symbols []symbol
 	slots   [slots]slot
-	short   [1 << 16]uint16 // by two bytes: code, length << 8; or escaped
+	short   [1 << 16]uint16 // by two bytes: code, length << 8, escaped if there is none
 }
 
 // hash places the first three bytes of a word.
@@ -43,10 +42,11 @@ func hash(word uint64) uint64 {
 	return word << 40 * 0x9e3779b97f4a7c15 >> (64 - slotBits)
 }
 
-// newEncoder makes the tables of symbols, the most wanted first; one that has
-// no place is left out.
-func newEncoder(wanted []symbol) *Encoder {
-	e := &Encoder{}
+// use makes the tables of symbols, the most wanted first; one that has no place
+// is left out.
+func (e *Encoder) use(wanted []symbol) {
+	e.symbols = e.symbols[:0]
+	clear(e.slots[:])
 	e.slots[hash(0)].bytes = 1 // an empty slot has no match: its word has another hash
 	for i := range e.short {
 		e.short[i] = escape | 1<<8 | escaped
@@ -66,17 +66,16 @@ func newEncoder(wanted []symbol) *Encoder {
 			pairs = append(pairs, symbol{s.bytes, int(code)})
 		default:
 			at := &e.slots[hash(s.bytes)]
-			if at.n != 0 {
+			if at.found != 0 {
 				continue
 			}
-			*at = slot{s.bytes, uint8(64 - 8*s.n), uint8(code), uint8(s.n)}
+			*at = slot{s.bytes, uint32(64 - 8*s.n), uint32(code) | uint32(s.n)<<8}
 		}
 		e.symbols = append(e.symbols, s)
 	}
 	for _, p := range pairs { // a pair wins over its first byte
 		e.short[p.bytes] = uint16(p.n) | 2<<8
 	}
-	return e
 }
 
 // AppendTable appends the symbol table, of TableSize bytes.
@@ -93,53 +92,54 @@ func (e *Encoder) AppendTable(dst []byte) []byte {
 	return dst
 }
 
-// Pack packs src to dst, which has room for twice as many bytes, and returns
-// the number of bytes made.
+// Pack packs src to dst, which has room for twice as many bytes and one more,
+// and returns the number of bytes made.
 func (e *Encoder) Pack(dst, src []byte) int {
+	dst = dst[:2*len(src)+1]
 	o, i := 0, 0
 	for i+maxSymbol <= len(src) {
-		code, n, lost := e.match(binary.LittleEndian.Uint64(src[i:]))
-		dst[o] = code
-		o++
-		if lost {
-			dst[o] = src[i]
-			o++
-		}
-		i += n
+		word := binary.LittleEndian.Uint64(src[i:])
+		v := e.match(word)
+		dst[o], dst[o+1] = byte(v), byte(word)
+		o += 1 + int(v>>15) // the byte itself only counts behind an escape
+		i += int(v >> 8 & 15)
 	}
 	if i == len(src) {
 		return o
 	}
-	var rest uint64 // what is left, and zeros
-	for k := len(src) - 1; k >= i; k-- {
-		rest = rest<<8 | uint64(src[k])
-	}
+	rest := lastWord(src, i)
 	for i < len(src) {
-		code, n, lost := e.match(rest)
-		dst[o] = code
-		o++
-		if lost {
-			dst[o] = src[i]
-			o++
-		}
-		i += n
-		rest >>= 8 * uint(n) & 63
-		if n == maxSymbol {
-			rest = 0
-		}
+		v := e.match(rest)
+		dst[o], dst[o+1] = byte(v), byte(rest)
+		o += 1 + int(v>>15)
+		n := v >> 8 & 15
+		i += int(n)
+		rest = rest >> 1 >> (8*n - 1) // n may be 8
 	}
 	return o
 }
 
-// match finds the code for the beginning of a word and the bytes that it
-// stands for; lost if it has to be followed by its byte.
-func (e *Encoder) match(word uint64) (code byte, n int, lost bool) {
-	s := &e.slots[hash(word)]
-	if (word^s.bytes)<<(s.shift&63) == 0 {
-		return s.code, int(s.n), false
+// lastWord is the fewer than eight bytes from i on, and zeros. What lies behind
+// src in its memory may be read, but does not count.
+func lastWord(src []byte, i int) (word uint64) {
+	if cap(src)-i >= maxSymbol {
+		return binary.LittleEndian.Uint64(src[i:i+maxSymbol]) & (1<<(8*uint(len(src)-i)) - 1)
 	}
-	v := e.short[uint16(word)]
-	return byte(v), int(v >> 8 & 3), v&escaped != 0
+	for k := len(src) - 1; k >= i; k-- {
+		word = word<<8 | uint64(src[k])
+	}
+	return word
+}
+
+// match finds the beginning of a word: code, length << 8, and escaped if the
+// code has to be followed by the byte.
+func (e *Encoder) match(word uint64) uint32 {
+	s := &e.slots[hash(word)]
+	found, v := s.found, uint32(e.short[uint16(word)])
+	if (word^s.bytes)<<(s.shift&63) == 0 {
+		v = found
+	}
+	return v
 }
 
 // join is the symbol of two in a row, cut to 8 bytes, and whether it may be one.

@@ -39,8 +39,12 @@ func TestPack(t *testing.T) {
 		}
 		packed, plain := 0, 0
 		for _, v := range values {
-			dst := make([]byte, 2*len(v))
+			dst := make([]byte, 2*len(v)+1)
 			n := e.Pack(dst, v)
+			among := append([]byte("##"), append(v, "########"...)...)[2 : 2+len(v)] // with other memory behind it
+			if m := e.Pack(make([]byte, 2*len(v)+1), among); m != n {
+				t.Fatalf("%s: %q has %d bytes, among others %d", name, v, n, m)
+			}
 			got, err := table.Append(nil, dst[:n])
 			if err != nil || !bytes.Equal(got, v) {
 				t.Fatalf("%s: %q became %q, %v", name, v, got, err)
@@ -63,7 +67,7 @@ func FuzzPack(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dst := make([]byte, 2*len(text))
+		dst := make([]byte, 2*len(text)+1)
 		if got, err := table.Append(nil, dst[:e.Pack(dst, text)]); err != nil || !bytes.Equal(got, text) {
 			t.Fatalf("%q became %q, %v", text, got, err)
 		}

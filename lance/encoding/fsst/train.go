@@ -2,7 +2,9 @@ package fsst
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
+	"sync"
 )
 
 const (
@@ -18,7 +20,20 @@ type counts struct {
 	one   [codes]uint32
 	two   []uint16 // codes*codes
 	found []uint32 // the pairs that are not 0
+	gains map[symbol]int
+	list  []candidate
 }
+
+// candidate is a symbol with the bytes of the sample that it may stand for.
+type candidate struct {
+	symbol
+	gain int
+}
+
+// spare keeps counts, which are large, for the next training.
+var spare = sync.Pool{New: func() any {
+	return &counts{two: make([]uint16, codes*codes), gains: make(map[symbol]int, 4096)}
+}}
 
 func (c *counts) pair(a, b int) {
 	at := uint32(a*codes + b)
@@ -36,6 +51,8 @@ func (c *counts) reset() {
 		c.two[at] = 0
 	}
 	c.found = c.found[:0]
+	clear(c.gains)
+	c.list = c.list[:0]
 }
 
 // Train makes symbols for strings that are like the sample, for which some ten
@@ -45,14 +62,16 @@ func (c *counts) reset() {
 // that there are, counting them and their neighbours; the next ones are the
 // best of these and of what two neighbours make, by the bytes they stand for.
 func Train(sample [][]byte) *Encoder {
-	e := newEncoder(nil)
-	c := &counts{two: make([]uint16, codes*codes)}
+	e := &Encoder{}
+	e.use(nil)
+	c := spare.Get().(*counts)
+	defer spare.Put(c)
 	for range rounds {
 		c.reset()
 		for _, s := range sample {
 			e.count(c, s)
 		}
-		e = newEncoder(e.best(c))
+		e.use(e.best(c))
 	}
 	return e
 }
@@ -62,12 +81,14 @@ func (e *Encoder) count(c *counts, src []byte) {
 	before := -1
 	for i := 0; i < len(src); {
 		var word uint64
-		for k := min(len(src)-i, maxSymbol) - 1; k >= 0; k-- {
-			word = word<<8 | uint64(src[i+k])
+		if i+maxSymbol <= len(src) {
+			word = binary.LittleEndian.Uint64(src[i:])
+		} else {
+			word = lastWord(src, i)
 		}
-		code, n, lost := e.match(word)
-		at := int(code)
-		if lost {
+		v := e.match(word)
+		at, n := int(v&0xff), int(v>>8&15)
+		if v&escaped != 0 {
 			at = pseudo + int(src[i])
 		}
 		c.one[at]++
@@ -87,7 +108,6 @@ func (e *Encoder) count(c *counts, src []byte) {
 
 // best chooses the next symbols.
 func (e *Encoder) best(c *counts) []symbol {
-	gains := make(map[symbol]int, 4096)
 	of := func(code int) symbol {
 		if code >= pseudo {
 			return symbol{uint64(code - pseudo), 1}
@@ -103,7 +123,7 @@ func (e *Encoder) best(c *counts) []symbol {
 		if s.n == 1 {
 			gain *= byteFactor
 		}
-		gains[s] += gain
+		c.gains[s] += gain
 	}
 	for _, at := range c.found {
 		n := int(c.two[at])
@@ -111,23 +131,18 @@ func (e *Encoder) best(c *counts) []symbol {
 			continue
 		}
 		if s, ok := of(int(at) / codes).join(of(int(at) % codes)); ok {
-			gains[s] += n * s.n
+			c.gains[s] += n * s.n
 		}
 	}
-	type candidate struct {
-		symbol
-		gain int
+	for s, gain := range c.gains {
+		c.list = append(c.list, candidate{s, gain})
 	}
-	list := make([]candidate, 0, len(gains))
-	for s, gain := range gains {
-		list = append(list, candidate{s, gain})
-	}
-	slices.SortFunc(list, func(a, b candidate) int {
+	slices.SortFunc(c.list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.n, b.n))
 	})
-	out := make([]symbol, len(list))
-	for i, c := range list {
-		out[i] = c.symbol
+	out := make([]symbol, len(c.list))
+	for i, best := range c.list {
+		out[i] = best.symbol
 	}
 	return out
 }

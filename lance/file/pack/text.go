@@ -48,7 +48,7 @@ func (t *text) usePacked(v *Values) {
 	sample := t.sample(v.N, total)
 	e := fsst.Train(sample)
 	was, is := 0, 0
-	trial := make([]byte, 2*samplePiece)
+	trial := make([]byte, 2*samplePiece+1)
 	for _, s := range sample {
 		was, is = was+len(s), is+e.Pack(trial, s)
 	}
@@ -61,8 +61,8 @@ func (t *text) usePacked(v *Values) {
 	at := 0
 	for i := range v.N {
 		s := t.data[t.offsets[i]:t.offsets[i+1]]
-		if len(out)-at < 2*len(s) {
-			out = append(out, make([]byte, len(out)/4+2*len(s))...)
+		if len(out)-at < 2*len(s)+1 {
+			out = append(out, make([]byte, len(out)/4+2*len(s)+1)...)
 		}
 		at += e.Pack(out[at:], s)
 		offsets[i+1] = uint32(at)
