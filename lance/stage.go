@@ -122,6 +122,7 @@ func (st *Staged) UUID() string { return st.Txn.GetUuid() }
 // CommitOptions say how a staged transaction becomes a version.
 type CommitOptions struct {
 	Exact   bool // only as the version after the base, without a second attempt
+	Blind   bool // with Exact: without asking first whether the base is the newest
 	Retries int  // attempts after the first that is lost to another writer
 	Backoff func(ctx context.Context, n int) error
 	Now     func() time.Time // nil = time.Now
@@ -133,7 +134,7 @@ type CommitOptions struct {
 // landed is found by its UUID. See commit.Commit for the other errors.
 func (st *Staged) Commit(ctx context.Context, o CommitOptions) (*Snapshot, *commit.Committed, error) {
 	opts := commit.Options{
-		Exact: o.Exact, Retries: o.Retries, Backoff: o.Backoff, Now: o.Now,
+		Exact: o.Exact, Blind: o.Blind, Retries: o.Retries, Backoff: o.Backoff, Now: o.Now,
 		Affected: st.Affected, NewID: st.ids.deletion,
 	}
 	var base *format.Manifest

@@ -52,7 +52,24 @@ func (s *Snapshot) StageUpdate(ctx context.Context, addrs []uint64, rows Rows, o
 	}
 	u := &upsert{st: st, w: &rowWriter{st: st}}
 	defer u.release()
-	return st.done(u.byAddress(ctx, addrs, rows))
+	return st.done(u.byAddress(ctx, addrs, rows, nil))
+}
+
+// StageMerge is StageUpdate and StageInsert in one: the first rows take the
+// places of those at addresses, the others are inserted. Of the latter the
+// caller knows that no row has their keys. The key is one column of text.
+func (s *Snapshot) StageMerge(ctx context.Context, addrs []uint64, rows Rows, o StageOptions) (*Staged, error) {
+	st, err := s.stage(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.textKey()
+	if err != nil {
+		return nil, st.up.wait(err)
+	}
+	u := &upsert{st: st, w: &rowWriter{st: st}}
+	defer u.release()
+	return st.done(u.byAddress(ctx, addrs, rows, key))
 }
 
 // upsert is rows of which some replace others.
@@ -133,18 +150,36 @@ func (u *upsert) byKey(ctx context.Context, rows Rows, key *format.Field, how Lo
 	return u.write(ctx, &filter, key)
 }
 
-func (u *upsert) byAddress(ctx context.Context, addrs []uint64, rows Rows) error {
+// byAddress replaces the rows at addresses by the first rows. With insert, the
+// key, the others are inserted.
+func (u *upsert) byAddress(ctx context.Context, addrs []uint64, rows Rows, insert *format.Field) error {
 	if err := u.read(rows); err != nil {
 		return err
 	}
 	left := addrs
+	var filter commit.KeyFilter
 	for i := range u.batches {
 		b := &u.batches[i]
-		n := b.batch.NumRows()
-		if n > int64(len(left)) {
+		n := uint64(b.batch.NumRows())
+		k := min(n, uint64(len(left)))
+		b.moved, b.addrs, left = []span{{0, k}}, left[:k], left[k:]
+		if k == n {
+			continue
+		}
+		if insert == nil {
 			return u.st.wrong("there are more rows than the %d that they are to replace", len(addrs))
 		}
-		b.moved, b.addrs, left = []span{{0, uint64(n)}}, left[:n], left[n:]
+		b.inserted = []span{{k, n}}
+		u.st.out.Inserted += n - k
+		err := u.st.eachKey(b.batch, insert, func(row int, key string) error {
+			if uint64(row) >= k {
+				filter.AddString(key)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	if len(left) > 0 {
 		return u.st.wrong("%d rows are to be replaced, and %d are given", len(addrs), len(addrs)-len(left))
@@ -153,7 +188,7 @@ func (u *upsert) byAddress(ctx context.Context, addrs []uint64, rows Rows) error
 	if len(keys) != 1 {
 		return u.write(ctx, nil, nil)
 	}
-	return u.write(ctx, new(commit.KeyFilter), keys[0])
+	return u.write(ctx, &filter, keys[0])
 }
 
 // add appends a row to runs of rows.

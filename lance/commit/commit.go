@@ -20,6 +20,11 @@ type Options struct {
 	// Exact: the version must be the base's + 1, as the caller planned it. There
 	// is no rebase and no second attempt; anything newer is a ConflictError.
 	Exact bool
+	// Blind, with Exact, lists nothing first: that the next version can be
+	// created is all that is known of the base. Whoever asks for it has looked a
+	// moment ago, or else may build on a version that was replaced, or on one
+	// that was not the newest and whose followers were removed.
+	Blind bool
 	// Retries are attempts after the first that is lost to another writer.
 	Retries int
 	// BaseETag of the base's manifest, when it is known: a base that was
@@ -188,7 +193,9 @@ func (c *committer) attemptExact(ctx context.Context, n int) (*Committed, error)
 	var found *Committed
 	var wg sync.WaitGroup
 	var refreshErr error
-	wg.Go(func() { found, refreshErr = c.refresh(ctx) })
+	if !c.o.Blind {
+		wg.Go(func() { found, refreshErr = c.refresh(ctx) })
+	}
 	made, err := c.putFiles(ctx, c.tx, nil)
 	wg.Wait()
 	var lost *lostError

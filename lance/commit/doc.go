@@ -30,7 +30,7 @@
 //
 // # The commit
 //
-//	LIST newer versions (exact: one key), GET their manifests → Conflict, RebaseRows
+//	LIST newer versions (exact: one key; blind: none), GET their manifests → Conflict, RebaseRows
 //	PUT  _transactions/<read version>-<uuid>.txn
 //	PUT  _versions/<…>.manifest, if absent
 //	PUT  _versions/latest_version_hint.json   local files only, best effort

@@ -1,0 +1,22 @@
+package lance
+
+import (
+	"context"
+	"errors"
+
+	"github.com/omnideck/omnideck/blob"
+)
+
+// IsLatest asks, with a LIST of one key, whether the version is still the newest
+// of its branch, and the object it was read from the one that is there. newest
+// is what the listing says; 0 = nothing is there any more.
+func (s *Snapshot) IsLatest(ctx context.Context) (latest bool, newest uint64, err error) {
+	v, err := s.env.newest(ctx)
+	switch {
+	case errors.Is(err, blob.ErrNotExist):
+		return false, 0, nil
+	case err != nil:
+		return false, 0, err
+	}
+	return v.Version == s.Version() && (v.ETag == "" || v.ETag == s.object.ETag), v.Version, nil
+}
