@@ -66,10 +66,11 @@ func (s *State) Changes() iter.Seq2[uint64, Change] {
 func (s *State) moments(from, to int, ended []Tombstone) (n int, at func(i int) moment) {
 	v, sorted := &s.Versions, len(ended) == 0
 	row := func(i int) moment {
-		return moment{at: v.created.At(from + i), version: v.versions.At(from + i), rows: v.rows.At(from + i), alias: v.names[v.of[from+i]].alias}
+		l, i := v.in(from + i)
+		return moment{at: l.created.At(i), version: l.versions.At(i), rows: l.rows.At(i), alias: l.names[l.of[i]].alias}
 	}
 	for i := from + 1; i < to && sorted; i++ {
-		sorted = v.created.At(i-1) <= v.created.At(i)
+		sorted = row(i-1-from).at <= row(i-from).at
 	}
 	if sorted {
 		return to - from, row

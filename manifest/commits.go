@@ -25,6 +25,7 @@ type Commits struct {
 	away     map[side]string
 	slots    []int32 // a hash table from ids to 1 + row; 0 = free
 	twice    bool
+	base     *Commits // older rows, in one piece; nil: all are here
 }
 
 // byline is who made a commit, and where.
@@ -65,20 +66,33 @@ func CommitsOf(list []Commit) *Commits {
 }
 
 // Len is the number of commits.
-func (c *Commits) Len() int { return len(c.ids) }
+func (c *Commits) Len() int {
+	if c.base != nil {
+		return len(c.ids) + len(c.base.ids)
+	}
+	return len(c.ids)
+}
+
+// in says in which list, and where, a row lies.
+func (c *Commits) in(i int) (*Commits, int) {
+	if c.base != nil && i >= len(c.ids) {
+		return c.base, i - len(c.ids)
+	}
+	return c, i
+}
 
 // At is the commit in a row.
 func (c *Commits) At(i int) Commit {
 	return Commit{
 		ID: c.ID(i), Branch: c.Branch(i), ManifestVersion: c.Version(i), Parent: c.ParentID(i, First), MergedParent: c.ParentID(i, Merged),
-		Actor: c.Actor(i), CreatedAt: c.created[i],
+		Actor: c.Actor(i), CreatedAt: c.CreatedAt(i),
 	}
 }
 
 // All are the commits with their rows, newest first.
 func (c *Commits) All() iter.Seq2[int, Commit] {
 	return func(yield func(int, Commit) bool) {
-		for i := range c.ids {
+		for i := range c.Len() {
 			if !yield(i, c.At(i)) {
 				return
 			}
@@ -88,6 +102,7 @@ func (c *Commits) All() iter.Seq2[int, Commit] {
 
 // ID is the id of the commit in a row.
 func (c *Commits) ID(i int) string {
+	c, i = c.in(i)
 	if len(c.odd) > 0 {
 		if id, ok := c.odd[int32(i)]; ok {
 			return id
@@ -97,34 +112,54 @@ func (c *Commits) ID(i int) string {
 }
 
 // Branch is the branch it was made on, "" = main.
-func (c *Commits) Branch(i int) string { return c.bylines[c.by[i]].branch }
+func (c *Commits) Branch(i int) string { return c.byline(i).branch }
+
+// byline is who made the commit in a row.
+func (c *Commits) byline(i int) *byline {
+	c, i = c.in(i)
+	return &c.bylines[c.by[i]]
+}
 
 // Actor is who made it; nil = not recorded.
 func (c *Commits) Actor(i int) *string {
-	if b := &c.bylines[c.by[i]]; b.acted {
+	if b := c.byline(i); b.acted {
 		return &b.actor
 	}
 	return nil
 }
 
 // Version is the manifest version that it made.
-func (c *Commits) Version(i int) uint64 { return c.versions.At(i) }
+func (c *Commits) Version(i int) uint64 {
+	c, i = c.in(i)
+	return c.versions.At(i)
+}
 
 // CreatedAt is when it was made, in µs since 1970, UTC.
-func (c *Commits) CreatedAt(i int) int64 { return c.created[i] }
+func (c *Commits) CreatedAt(i int) int64 {
+	c, i = c.in(i)
+	return c.created[i]
+}
 
 // ParentRow is the row of a parent, negative when it has none.
-func (c *Commits) ParentRow(i int, s Side) int { return int(c.parents[s][i]) }
+func (c *Commits) ParentRow(i int, s Side) int {
+	l, i := c.in(i)
+	row := int(l.parents[s][i])
+	if l == c.base && row >= 0 {
+		row += len(c.ids)
+	}
+	return row
+}
 
 // ParentID is the id of a parent, with or without a row; "" = there is none.
 func (c *Commits) ParentID(i int, s Side) string {
-	switch k := c.parents[s][i]; k {
+	switch k := c.ParentRow(i, s); k {
 	case none:
 		return ""
 	case away:
-		return c.away[side{int32(i), s}]
+		l, i := c.in(i)
+		return l.away[side{int32(i), s}]
 	default:
-		return c.ID(int(k))
+		return c.ID(k)
 	}
 }
 
@@ -140,6 +175,8 @@ func (c *Commits) FindAs(o *Commits, row int) (int, bool) { return c.find(o.key(
 
 // CompareID orders the ids in rows of two lists.
 func (c *Commits) CompareID(i int, o *Commits, j int) int {
+	c, i = c.in(i)
+	o, j = o.in(j)
 	if len(c.odd) == 0 && len(o.odd) == 0 {
 		return c.ids[i].compare(o.ids[j])
 	}
@@ -148,7 +185,7 @@ func (c *Commits) CompareID(i int, o *Commits, j int) int {
 
 // SameAt says that rows of two lists hold the same commit.
 func (c *Commits) SameAt(i int, o *Commits, j int) bool {
-	if c.key(i) != o.key(j) || c.Version(i) != o.Version(j) || c.created[i] != o.created[j] || c.bylines[c.by[i]] != o.bylines[o.by[j]] {
+	if c.key(i) != o.key(j) || c.Version(i) != o.Version(j) || c.CreatedAt(i) != o.CreatedAt(j) || *c.byline(i) != *o.byline(j) {
 		return false
 	}
 	for _, s := range []Side{First, Merged} {
@@ -194,6 +231,7 @@ func (k *commitKey) slot(size int) int {
 }
 
 func (c *Commits) key(i int) commitKey {
+	c, i = c.in(i)
 	if len(c.odd) > 0 {
 		if id, ok := c.odd[int32(i)]; ok {
 			return commitKey{text: id, odd: true}
@@ -203,11 +241,16 @@ func (c *Commits) key(i int) commitKey {
 }
 
 func (c *Commits) find(k commitKey) (int, bool) {
-	if len(c.slots) == 0 {
-		return 0, false
+	if len(c.slots) > 0 {
+		if s := c.search(k); c.slots[s] != 0 {
+			return int(c.slots[s]) - 1, true
+		}
 	}
-	s := c.search(k)
-	return int(c.slots[s]) - 1, c.slots[s] != 0
+	if c.base != nil {
+		row, ok := c.base.find(k)
+		return len(c.ids) + row, ok
+	}
+	return 0, false
 }
 
 // search is the slot that holds the key, or the free one where it belongs.
@@ -244,6 +287,9 @@ type spot struct {
 func (p spot) compare(o spot) int {
 	return cmp.Or(cmp.Compare(p.updated, o.updated), cmp.Compare(p.fragment, o.fragment), cmp.Compare(p.offset, o.offset))
 }
+
+// address is the row's address, as lance.ColRowAddress has it.
+func (p spot) address() uint64 { return p.fragment<<32 | uint64(p.offset) }
 
 // spots is a column of them.
 type spots struct {
@@ -283,7 +329,7 @@ func (c *commitRows) add(k *Commit, at spot) {
 	c.ids = append(c.ids, id.ulid)
 	c.versions.Add(k.ManifestVersion)
 	c.created = append(c.created, k.CreatedAt)
-	c.by = append(c.by, c.byline(k))
+	c.by = append(c.by, c.numbered(k))
 	c.spots.add(at)
 	c.parent = append(c.parent, c.parentOf(k.Parent, side{row, First}))
 	if u := c.parentOf(k.MergedParent, side{row, Merged}); u != (ulid{}) {
@@ -294,17 +340,22 @@ func (c *commitRows) add(k *Commit, at spot) {
 	}
 }
 
-// byline numbers who made a commit. Its texts are copied when they are new.
-func (c *commitRows) byline(k *Commit) uint32 {
-	b := byline{branch: k.Branch}
-	if k.Actor != nil {
-		b.actor, b.acted = *k.Actor, true
-	}
+// numbered numbers who made a commit. Its texts are copied when they are new.
+func (c *commitRows) numbered(k *Commit) uint32 {
+	b := bylineOf(k)
 	if n, ok := c.names.known[b]; ok {
 		return n
 	}
 	b.branch, b.actor = strings.Clone(b.branch), strings.Clone(b.actor)
 	return c.names.number(b)
+}
+
+func bylineOf(k *Commit) byline {
+	b := byline{branch: k.Branch}
+	if k.Actor != nil {
+		b.actor, b.acted = *k.Actor, true
+	}
+	return b
 }
 
 // parentOf is a parent as a ULID; what is none, or zero, is kept as text.
@@ -397,9 +448,13 @@ func (c *Commits) linked(u ulid, text string, at side) int32 {
 	if text == "" {
 		text = u.String()
 	}
+	c.setAway(at, text)
+	return away
+}
+
+func (c *Commits) setAway(at side, text string) {
 	if c.away == nil {
 		c.away = map[side]string{}
 	}
 	c.away[at] = text
-	return away
 }

@@ -15,7 +15,7 @@ import (
 func (r *reading) readSets(ctx context.Context, fragments []uint64) ([]*deletion.Set, []error) {
 	sets, errs := make([]*deletion.Set, len(fragments)), make([]error, len(fragments))
 	var g errgroup.Group
-	g.SetLimit(r.head.parallel)
+	g.SetLimit(r.head.opened.Lance.Parallelism)
 	for i, id := range fragments {
 		g.Go(func() error {
 			sets[i], errs[i] = r.head.Snapshot.Deletions(ctx, id)

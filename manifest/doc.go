@@ -1,6 +1,6 @@
-// Package manifest reads `__manifest`, the Lance dataset that says what a graph
-// is: which table version is published for every node and edge type, and the
-// graph's commits.
+// Package manifest reads and publishes `__manifest`, the Lance dataset that says
+// what a graph is: which table version is published for every node and edge
+// type, and the graph's commits.
 //
 // # Rows
 //
@@ -37,4 +37,32 @@
 // is left out and becomes a Problem that names row and rule, and what its loss
 // makes doubtful is marked on the entries (Entry.Doubt). A Problem with Refuses
 // set is one for which the Rust engine refuses the whole graph.
+//
+// # Publishing
+//
+// Everything that becomes visible does so by one commit on one branch's
+// `__manifest` (Publish), in three steps on one base:
+//
+//	plan    precondition, expected versions, edits → rows, and the state after
+//	        them; what would make a graph that cannot be opened is refused
+//	stage   PUT data file, PUT deletion file of the rows replaced
+//	commit  PUT transaction, PUT manifest if absent: exactly the base's version + 1
+//
+// The transaction is a Lance Update that rewrites rows: a row whose object_id
+// stands already (the branch's head, a renamed table, a version handed to
+// another owner) is masked where it lies and written again with its row id; the
+// others are inserted, and only their keys are in the filter. In the file the
+// head comes first, then other rows replaced, registrations, versions and
+// tombstones in the order of the edits, the commit. The addresses of the rows
+// that may be replaced are kept when rows are folded (State.at), so that nothing
+// is looked up.
+//
+// The version is never rebased. When another writer made it, the next attempt
+// reads what is there and plans anew. The first attempt may build on a View that
+// the caller has: then nothing is read, and creating the version decides.
+//
+// The state after a publish is folded in memory, from the state before and the
+// rows written; a reading gives the same. Its long lists are those of the state
+// before with a short list beside them (late.go), so that it costs no copy of
+// them.
 package manifest

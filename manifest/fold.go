@@ -57,7 +57,9 @@ func (f *folder) published() {
 	for id, row := range f.rows.best() {
 		text, _ := f.rows.versions.meta(int(row))
 		meta, _ := parseTableMeta(text) // it was sound when the row was taken
-		f.best[id] = publishedRow{f.rows.versions.told(int(row), f.rows.versions.spots.updated.At(int(row))), meta}
+		at := f.rows.versions.spots.at(int(row))
+		f.best[id] = publishedRow{f.rows.versions.told(int(row), at.updated), meta}
+		f.state.at.versions[id] = at.address()
 	}
 }
 
@@ -112,6 +114,7 @@ type publishedRow struct {
 func newFolder(g *gathered, doubts []doubt) *folder {
 	f := &folder{rows: g, regs: map[Identity]Registration{}, best: map[Identity]publishedRow{}, tombs: map[Identity]uint64{}, doubts: doubts}
 	f.state.Heads = map[string]string{}
+	f.state.at = places{map[string]uint64{}, map[Identity]uint64{}, map[Identity]uint64{}}
 	f.state.Ignored = map[string]int{}
 	return f
 }
@@ -228,6 +231,7 @@ func (f *folder) table(r *Row) {
 		f.reject(r, fault{RuleLocation, true, fmt.Sprintf("location %q", r.Location.V), fmt.Sprintf("%q", want)})
 	default:
 		f.regs[id] = Registration{id, r.Alias, want}
+		f.state.at.tables[id] = r.spot().address()
 	}
 }
 
@@ -317,6 +321,7 @@ func (f *folder) head(r *Row) {
 		return
 	}
 	f.state.Heads[suffix] = commit
+	f.state.at.heads[suffix] = r.spot().address()
 }
 
 // clip shortens hostile text for a message.

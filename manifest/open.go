@@ -43,8 +43,7 @@ type Head struct {
 	Ref       *refs.Branch // nil on main and when RefErr is set
 	RefErr    error        // the ref could not be read or is damaged; the branch is shown all the same
 
-	readDeletions bool
-	parallel      int
+	opened Options
 }
 
 // View is a Head with its rows folded.
@@ -88,13 +87,17 @@ func Peek(ctx context.Context, store blob.Store, o Options) (*Head, error) {
 	case refErr != nil && ctx.Err() != nil:
 		return nil, refErr
 	}
+	return newHead(snap, ref, refErr, o), nil
+}
+
+func newHead(snap *lance.Snapshot, ref *refs.Branch, refErr error, o Options) *Head {
+	if o.Lance.Parallelism <= 0 {
+		o.Lance.Parallelism = defaultParallel
+	}
 	h := &Head{
 		Branch: o.Branch, Version: snap.Version(), Stamp: readStamp(snap.Schema()),
 		Fragments: len(snap.Fragments()), Bytes: uint64(max(snap.Object().Size, 0)),
-		Snapshot: snap, Ref: ref, RefErr: refErr, readDeletions: o.ReadDeletions, parallel: lo.Parallelism,
-	}
-	if h.parallel <= 0 {
-		h.parallel = defaultParallel
+		Snapshot: snap, Ref: ref, RefErr: refErr, opened: o,
 	}
 	for _, f := range snap.Fragments() {
 		h.Rows += f.PhysicalRows
@@ -102,7 +105,13 @@ func Peek(ctx context.Context, store blob.Store, o Options) (*Head, error) {
 			h.Bytes += d.Size
 		}
 	}
-	return h, nil
+	return h
+}
+
+// Probe asks, with a LIST of one key, whether the version is still the newest of
+// its branch. newest is the number that the listing shows, 0 = none.
+func (h *Head) Probe(ctx context.Context) (latest bool, newest uint64, err error) {
+	return h.Snapshot.IsLatest(ctx)
 }
 
 func orMain(branch string) string {

@@ -96,7 +96,7 @@ func (r *reading) deletions(ctx context.Context) error {
 	r.rows.group()
 	unread := r.rows.supersede(counts)
 	told := map[uint64]bool{}
-	if r.head.readDeletions {
+	if r.head.opened.ReadDeletions {
 		for _, c := range counts {
 			told[c.fragment] = !slices.Contains(unread, c.fragment)
 		}

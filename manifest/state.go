@@ -100,4 +100,14 @@ type State struct {
 	Ignored       map[string]int    // rows of unknown kinds, by kind
 	// LineageDoubt says why commits or heads may be missing; "" = complete.
 	LineageDoubt string
+
+	at places
+}
+
+// places are the addresses of the rows that a publish may replace: fragment<<32
+// | physical row.
+type places struct {
+	heads    map[string]uint64   // by suffix
+	tables   map[Identity]uint64 // table rows
+	versions map[Identity]uint64 // of each table the live row of the greatest version
 }

@@ -34,6 +34,10 @@ type Versions struct {
 	created  packed.Numbers
 	updated  packed.Numbers
 	past     bitset // Superseded
+
+	base *Versions // where most rows are, in one piece; nil: all are here
+	at   []int32   // of each row here: so many rows of base stand before it
+	gone []int32   // rows of base whose place one here took, ascending
 }
 
 // versionName is what version rows have in common.
@@ -43,10 +47,35 @@ type versionName struct {
 }
 
 // Len is the number of rows.
-func (v *Versions) Len() int { return len(v.of) }
+func (v *Versions) Len() int {
+	if v.base != nil {
+		return len(v.of) + len(v.base.of)
+	}
+	return len(v.of)
+}
+
+// in says in which list, and where, a row lies.
+func (v *Versions) in(i int) (*Versions, int) {
+	if v.base == nil {
+		return v, i
+	}
+	k := sort.Search(len(v.at), func(k int) bool { return int(v.at[k])+k >= i })
+	if k < len(v.at) && int(v.at[k])+k == i {
+		return v, k
+	}
+	return v.base, i - k
+}
 
 // At is a row.
-func (v *Versions) At(i int) VersionRow { return v.told(i, v.updated.At(i)) }
+func (v *Versions) At(i int) VersionRow {
+	l, row := v.in(i)
+	r := l.raw(row)
+	if l == v.base && len(v.gone) > 0 {
+		_, gone := slices.BinarySearch(v.gone, int32(row))
+		r.Superseded = r.Superseded || gone
+	}
+	return r
+}
 
 func (v *Versions) told(i int, updated uint64) VersionRow {
 	n := &v.names[v.of[i]]
@@ -56,13 +85,16 @@ func (v *Versions) told(i int, updated uint64) VersionRow {
 	}
 }
 
-func (v *Versions) identity(i int) Identity { return v.names[v.of[i]].Identity }
+func (v *Versions) identity(i int) Identity {
+	l, row := v.in(i)
+	return l.names[l.of[row]].Identity
+}
 
 // Of are the rows of one table.
 func (v *Versions) Of(id Identity) iter.Seq[VersionRow] {
 	return func(yield func(VersionRow) bool) {
-		from := sort.Search(len(v.of), func(i int) bool { return v.identity(i).compare(id) >= 0 })
-		for i := from; i < len(v.of) && v.identity(i) == id; i++ {
+		from := sort.Search(v.Len(), func(i int) bool { return v.identity(i).compare(id) >= 0 })
+		for i := from; i < v.Len() && v.identity(i) == id; i++ {
 			if !yield(v.At(i)) {
 				return
 			}

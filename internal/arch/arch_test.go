@@ -161,7 +161,35 @@ var onBehalf = map[string][]string{
 }
 
 // mayCommit are the rooms whose shipped code may import lance/commit.
-var mayCommit = []string{"lance", "txn"}
+var mayCommit = []string{"lance", "manifest", "txn"}
+
+// TestOneCallerOfTheCAS: what is visible changes by manifest.Publish, and a graph
+// begins by manifest.Create. Only txn calls them. Below it, only manifest stages
+// a change of a dataset.
+func TestOneCallerOfTheCAS(t *testing.T) {
+	for _, s := range tree(t) {
+		if s.test || within(s.room, "txn") || within(s.room, "internal") {
+			continue
+		}
+		for _, c := range calls(s, "manifest") {
+			if c == "Publish" || c == "Create" {
+				t.Errorf("%s mentions manifest.%s: only txn makes anything visible", s.path, c)
+			}
+		}
+		if within(s.room, "lance") || s.room == "manifest" || !slices.Contains(s.imports, "lance") {
+			continue
+		}
+		if slices.Contains(calls(s, "lance"), "Create") {
+			t.Errorf("%s mentions lance.Create: only txn and manifest make datasets", s.path)
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(sel.Sel.Name, "Stage") && sel.Sel.IsExported() {
+				t.Errorf("%s: %s: only txn and manifest stage transactions", s.fset.Position(sel.Pos()), sel.Sel.Name)
+			}
+			return true
+		})
+	}
+}
 
 // TestOneDoorForWrites: outside the store's own room, only txn may call the
 // writing half of the store contract, and what it does so through. fixtures
