@@ -91,7 +91,7 @@ func TestStringSpelling(t *testing.T) {
 	}
 }
 
-var schema = arrow.NewSchema([]arrow.Field{
+var spelled = arrow.NewSchema([]arrow.Field{
 	{Name: "id", Type: arrow.BinaryTypes.String},
 	{Name: "src", Type: arrow.BinaryTypes.String},
 	{Name: "dst", Type: arrow.BinaryTypes.String},
@@ -115,7 +115,7 @@ const rows = `[
 func record(t *testing.T) arrow.RecordBatch {
 	t.Helper()
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	b, _, err := array.RecordFromJSON(mem, schema, strings.NewReader(rows))
+	b, _, err := array.RecordFromJSON(mem, spelled, strings.NewReader(rows))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func record(t *testing.T) arrow.RecordBatch {
 
 func properties() []string {
 	var out []string
-	for _, f := range schema.Fields()[3:] {
+	for _, f := range spelled.Fields()[3:] {
 		out = append(out, f.Name)
 	}
 	return out

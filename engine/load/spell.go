@@ -1,24 +1,3 @@
-// Package load spells entities as the lines of JSON that `export` prints and
-// `load` reads: compact, one object a line,
-//
-//	{"type":"Port","data":{"id":"NLRTM","code":"NLRTM","depth_m":8.67,…}}
-//	{"edge":"Owns","from":"acme","to":"9000034","data":{"id":"01J…","since":19034}}
-//
-// Every property stands in it, null included, in column order. The bytes are
-// those of the Rust engine:
-//
-//   - strings: raw UTF-8, escaped are only " \ and control characters (\b \f
-//     \n \r \t, others \u00xx in lower hex);
-//   - integers plain; Date is days, DateTime milliseconds since 1970;
-//   - floats: shortest digits that read back as the same double, positional for
-//     1e-5 ≤ |x| < 1e16 with at least one decimal, else with an exponent and its
-//     sign (1e+16, 1.5e-7). A 32-bit float is widened first, so 0.1 prints as
-//     0.10000000149011612;
-//   - lists and vectors as arrays; blobs as "base64:…", external ones as their
-//     URI.
-//
-// Only the spelling lives here; which rows, and in which order, is the
-// engine's. The package does no I/O: bytes of blobs are handed in.
 package load
 
 import (
