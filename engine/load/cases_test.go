@@ -141,7 +141,9 @@ func follow(t *testing.T, g *memgraph.Graph, text string, want expectation) int 
 	}
 	q := file.Queries[0]
 	b, ok := q.Match[0].(*query.Binding)
-	plain := func(p query.Projection) bool { return p.Expr.Kind == query.ExprVar || p.Expr.Kind == query.ExprProperty }
+	plain := func(p query.Projection) bool {
+		return p.Expr.Kind == query.ExprVar || p.Expr.Kind == query.ExprProperty
+	}
 	if !ok || len(q.Match) > 1 || len(b.Props) > 0 || slices.ContainsFunc(q.Return, func(p query.Projection) bool { return !plain(p) }) {
 		return 0
 	}

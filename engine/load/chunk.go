@@ -209,13 +209,19 @@ type Chunk struct {
 // names is not handed out.
 func (p *Plan) Each(from int, do func(*Chunk) error) error {
 	f := &filler{p: p, from: from, do: do}
-	if p.once {
-		return f.pass(nil)
+	skips := []func(line int) bool{nil}
+	if !p.once {
+		skips = []func(line int) bool{p.isEdge, func(line int) bool { return !p.isEdge(line) }}
 	}
-	if err := f.pass(p.isEdge); err != nil {
-		return err
+	for _, skip := range skips {
+		if err := f.pass(skip); err != nil {
+			return err
+		}
 	}
-	return f.pass(func(line int) bool { return !p.isEdge(line) })
+	if f.done < len(p.Chunks) {
+		return &ChangedError{f.done + 1}
+	}
+	return nil
 }
 
 // filler fills chunks.
