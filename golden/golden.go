@@ -1,6 +1,7 @@
 // Package golden compares what a test made with a file in this folder.
 //
 //	file/    a data file that we wrote, byte by byte
+//	txn/     the verdict of Interpret on every state of an operation and its tables
 //	trace/   what each method of the engine asks of a store, on the embedded graph
 //
 // `go test … -update` writes the files anew; look at the difference before you

@@ -78,6 +78,9 @@ func (i *interpreter) pair(observed []Observation) (Verdict, bool) {
 		if at < 0 {
 			return i.say(Refuse, NotObserved, "%s was not looked at", a.Alias), false
 		}
+		if !observed[at].sound(a.Pin) {
+			return i.say(Refuse, NotObserved, "what was seen of %s does not fit together: it moved meanwhile, look again", a.Alias), false
+		}
 		i.tables = append(i.tables, judged{a: a, o: &observed[at]})
 	}
 	return Verdict{}, true

@@ -114,18 +114,16 @@ func (t *judged) single(p *PublishPlan) {
 		t.unsafe(EffectDiffers, "the transaction with the planned id is a "+found.Kind.String()+", expected a CreateIndex")
 	}
 	t.whole = t.own == OwnAtHead && found.transaction() == planned
-	t.present(p)
+	t.present()
 	t.classify(p)
 }
 
 // present checks the dataset and, of a first touch, the branch that was made.
-func (t *judged) present(p *PublishPlan) {
+func (t *judged) present() {
 	switch {
 	case t.a.Effect == sidecar.FirstTouchDataset:
 	case t.o.Missing && !t.first:
 		t.unsafe(Gone, "it was there when the operation began")
-	case t.o.Missing && p.phase >= Confirmed && p.Kind != sidecar.EnsureIndices:
-		t.unsafe(Gone, "its branch was made and confirmed")
 	case t.o.Missing || t.a.Fork == nil:
 	case t.o.ForkedAt != t.a.Fork.Version:
 		t.unsafe(ForkDiffers, "its branch forks from another version than planned")
@@ -170,7 +168,7 @@ func (t *judged) classify(p *PublishPlan) {
 // chained proves the transactions of a merge: version by version the planned
 // ones, then at most one index, or a Restore to what is published.
 func (t *judged) chained(p *PublishPlan) {
-	t.present(p)
+	t.present()
 	switch {
 	case t.o.Missing:
 	case t.o.Head < t.a.Pin:
@@ -212,7 +210,7 @@ func (t *judged) links() {
 
 // forkOnly is a branch of a table that is made and not written to.
 func (t *judged) forkOnly(p *PublishPlan) {
-	t.present(p)
+	t.present()
 	done := !t.o.Missing && t.o.Head == t.a.Fork.Version
 	switch {
 	case done && t.bound(p) == t.o.Head:

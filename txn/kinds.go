@@ -19,6 +19,21 @@ func (i *interpreter) unsafe() (Verdict, bool) {
 	return Verdict{}, false
 }
 
+// lost refuses a first touch that was confirmed and is not there, while it could
+// still be published. Once it cannot, its branch is one to remove anyway, and a
+// pass before may have done so.
+func (i *interpreter) lost() (Verdict, bool) {
+	if i.p.phase < Confirmed || i.p.back || i.p.Base.differs(i.vis.Base, true) != nil {
+		return Verdict{}, false
+	}
+	for _, t := range i.tables {
+		if t.first && (t.o.Missing || t.own == OwnNone && len(t.a.Commits) > 0) {
+			return i.say(Refuse, Gone, "%s on branch %s: its branch was made and written to, and is not there like that", t.a.Alias, named(t.a.Branch)), true
+		}
+	}
+	return Verdict{}, false
+}
+
 // mixed refuses where own effects and what others did lie in one table.
 func (i *interpreter) mixed(drift bool) (Verdict, bool) {
 	for _, t := range i.tables {
@@ -79,6 +94,9 @@ func (i *interpreter) write() Verdict {
 	if v, bad := i.unsafe(); bad {
 		return v
 	}
+	if v, bad := i.lost(); bad {
+		return v
+	}
 	if !i.owns() {
 		return i.discard()
 	}
@@ -123,11 +141,14 @@ func (i *interpreter) merge() Verdict {
 	if v, bad := i.unsafe(); bad {
 		return v
 	}
+	if v, bad := i.lost(); bad {
+		return v
+	}
 	for _, t := range i.tables {
 		switch {
 		case t.o.Pin != t.a.Pin:
 			return i.say(Refuse, PinMoved, "%s is published at version %d, was at %d when the merge began", t.a.Alias, t.o.Pin, t.a.Pin)
-		case i.p.phase >= Confirmed && t.class != RolledPastExpected && t.own != OwnCompensated:
+		case i.p.phase >= Confirmed && !i.p.back && !t.o.Missing && t.class != RolledPastExpected && t.own != OwnCompensated:
 			return i.say(Refuse, EffectDiffers, "%s on branch %s: version %d was confirmed, the newest is %d", t.a.Alias, named(t.a.Branch), t.bound(i.p), t.o.Head)
 		}
 	}

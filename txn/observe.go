@@ -25,6 +25,20 @@ type Observation struct {
 	Claims []string // other operations whose records name this table on this branch
 }
 
+// sound: the links lie in order between the pin of the plan and the HEAD.
+func (o *Observation) sound(pin uint64) bool {
+	if o.Missing {
+		return o.Head == 0 && len(o.Chain) == 0
+	}
+	for _, l := range o.Chain {
+		if l.Version <= pin || l.Version > o.Head {
+			return false
+		}
+		pin = l.Version
+	}
+	return true
+}
+
 // Landed is a commit that is visible, and the tables that it published.
 type Landed struct {
 	Commit manifest.Commit
