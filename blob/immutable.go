@@ -47,6 +47,31 @@ func GetImmutable(ctx context.Context, s Store, key string, known Attrs, r Range
 	return o, nil
 }
 
+// putTries is how often PutImmutable writes an object.
+const putTries = 3
+
+// PutImmutable writes an object that nobody refers to yet and that will never
+// have another content under its key: a Lance data file, deletion file or
+// transaction. An outcome that is unknown is settled by writing the same bytes
+// again. What stays unknown is no ErrAmbiguous but an ErrUnavailable, or the
+// context's error: whether an object of which nobody knows is there or not
+// changes nothing.
+func PutImmutable(ctx context.Context, s Store, key string, data []byte) (Attrs, error) {
+	for try := 1; ; try++ {
+		a, err := s.Put(ctx, key, data)
+		if !errors.Is(err, ErrAmbiguous) {
+			return a, err
+		}
+		why := ctx.Err()
+		if why == nil {
+			why = ErrUnavailable
+		}
+		if try == putTries || ctx.Err() != nil {
+			return Attrs{}, &OpError{Op: OpPut, Key: key, URL: s.Properties().URL, Err: fmt.Errorf("%w: not answered: %v", why, err)}
+		}
+	}
+}
+
 // CheckKnown reports an object that disagrees with what was known of it, as an
 // error wrapping ErrChanged.
 func CheckKnown(found, known Attrs) error {

@@ -3,6 +3,7 @@ package lance
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -44,8 +45,8 @@ type StageOptions struct {
 	// settled.
 	UUID       string
 	Properties map[string]string // of the transaction
-	// Rand gives 32 bytes, from which all names of files follow; nil =
-	// crypto/rand.
+	// Rand gives 32 bytes, from which, with the UUID, all names of files follow;
+	// nil = crypto/rand.
 	Rand io.Reader
 	// CertifyAbsence gives a transaction that does nothing but insert the
 	// property omnigraph.insert_absence = v1: none of its keys stood in the base.
@@ -189,7 +190,7 @@ func (st *Staged) deletionID(fragment uint64) uint64 {
 // ids gives the random parts of names.
 type ids struct{ rnd *mathrand.ChaCha8 }
 
-func newIDs(r io.Reader) (*ids, error) {
+func newIDs(r io.Reader, uuid string) (*ids, error) {
 	if r == nil {
 		r = rand.Reader
 	}
@@ -197,7 +198,7 @@ func newIDs(r io.Reader) (*ids, error) {
 	if _, err := io.ReadFull(r, seed[:]); err != nil {
 		return nil, fmt.Errorf("drawing the names of files: %w", err)
 	}
-	return &ids{mathrand.NewChaCha8(seed)}, nil
+	return &ids{mathrand.NewChaCha8(sha256.Sum256(append(seed[:], uuid...)))}, nil
 }
 
 func (x *ids) deletion() uint64 {
@@ -257,7 +258,7 @@ func newStaging(ctx context.Context, e *env, dir string, schema *format.Schema, 
 	if o.UUID == "" {
 		return nil, &InputError{e.at(), "the transaction has no UUID"}
 	}
-	ids, err := newIDs(o.Rand)
+	ids, err := newIDs(o.Rand, o.UUID)
 	if err != nil {
 		return nil, err
 	}

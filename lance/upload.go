@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/lance/file"
 	"github.com/omnideck/omnideck/lance/format"
 )
@@ -43,7 +44,7 @@ func (u *uploads) put(key string, data []byte) error {
 	u.out.Objects = append(u.out.Objects, Object{Key: key, Size: int64(len(data))})
 	u.g.Go(func() error {
 		defer u.bytes.Release(weight)
-		if _, err := u.env.store.Put(u.ctx, key, data); err != nil {
+		if _, err := blob.PutImmutable(u.ctx, u.env.store, key, data); err != nil {
 			return fmt.Errorf("staging a transaction on %s: writing %s: %w", u.env.at(), key, err)
 		}
 		return nil

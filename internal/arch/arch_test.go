@@ -154,10 +154,10 @@ func calls(s source, pkg string) []string {
 // is the only one to set them going, and what they call there.
 var onBehalf = map[string][]string{
 	// Transaction, deletion and hint files; the manifest; what a lost attempt made.
-	"lance/commit/store.go": {"Put", "PutIfAbsent", "Delete"},
+	"lance/commit/store.go": {"Put", "PutImmutable", "PutIfAbsent", "Delete"},
 	// Data files, side-cars and deletion files of a staged transaction, under
 	// random names that no version knows yet. Nothing is replaced or deleted.
-	"lance/upload.go": {"Put"},
+	"lance/upload.go": {"PutImmutable"},
 }
 
 // mayCommit are the rooms whose shipped code may import lance/commit.
@@ -195,7 +195,7 @@ func TestOneCallerOfTheCAS(t *testing.T) {
 // writing half of the store contract, and what it does so through. fixtures
 // fill stores in memory.
 func TestOneDoorForWrites(t *testing.T) {
-	writes := []string{"PutIfAbsent", "Put", "Delete"}
+	writes := []string{"PutIfAbsent", "PutImmutable", "Put", "Delete"}
 	for _, s := range tree(t) {
 		if s.test || within(s.room, "blob") || within(s.room, "txn") || within(s.room, "fixtures") || within(s.room, "internal") {
 			continue

@@ -311,7 +311,7 @@ func (c *committer) putFiles(ctx context.Context, tx *tablepb.Transaction, write
 		}
 		key := format.Join(c.dir, format.DeletionPath(w.Fragment, &w.File))
 		made = append(made, key)
-		if _, err := c.store.Put(ctx, key, body); err != nil {
+		if _, err := blob.PutImmutable(ctx, c.store, key, body); err != nil {
 			return made, fmt.Errorf("committing to %s: writing a deletion file: %w", c.where, err)
 		}
 	}
@@ -321,7 +321,7 @@ func (c *committer) putFiles(ctx context.Context, tx *tablepb.Transaction, write
 	}
 	key := format.Join(c.dir, format.TransactionPath(format.TransactionName(tx)))
 	made = append(made, key)
-	if _, err := c.store.Put(ctx, key, body); err != nil {
+	if _, err := blob.PutImmutable(ctx, c.store, key, body); err != nil {
 		return made, fmt.Errorf("committing to %s: writing the transaction file: %w", c.where, err)
 	}
 	return made, nil

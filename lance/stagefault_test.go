@@ -1,0 +1,141 @@
+package lance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/blob/memstore"
+	"github.com/omnideck/omnideck/lance"
+)
+
+// changes are the staged operations, as a program does them that opens a
+// dataset, stages and commits.
+func (w *walk) changes() map[string]func(ctx context.Context, s *lance.Snapshot, uuid string) (*lance.Staged, error) {
+	ids := w.some(5)
+	fresh := []*person{w.person("new-1"), w.person("new-2")}
+	moved := w.people(ids[:2])
+	for _, p := range moved {
+		p.photo = w.rows[p.id].photo
+	}
+	o := func(uuid string) lance.StageOptions { return lance.StageOptions{UUID: uuid, Rand: seeded(len(uuid))} }
+	return map[string]func(ctx context.Context, s *lance.Snapshot, uuid string) (*lance.Staged, error){
+		"insert": func(ctx context.Context, s *lance.Snapshot, uuid string) (*lance.Staged, error) {
+			return s.StageInsert(ctx, w.given(fresh, true), o(uuid))
+		},
+		"upsert": func(ctx context.Context, s *lance.Snapshot, uuid string) (*lance.Staged, error) {
+			return s.StageUpsert(ctx, w.given(append(moved, fresh...), false), lance.UpsertOptions{StageOptions: o(uuid), LookUp: w.how})
+		},
+		"delete": func(ctx context.Context, s *lance.Snapshot, uuid string) (*lance.Staged, error) {
+			found, err := s.FindText(ctx, "id", ids, w.how)
+			if err != nil {
+				return nil, err
+			}
+			var addrs []uint64
+			for _, id := range ids {
+				addrs = append(addrs, found.Rows[id]...)
+			}
+			return s.StageDelete(ctx, addrs, "some", o(uuid))
+		},
+		"update": func(ctx context.Context, s *lance.Snapshot, uuid string) (*lance.Staged, error) {
+			found, err := s.FindText(ctx, "id", ids, w.how)
+			if err != nil {
+				return nil, err
+			}
+			return s.StageUpdate(ctx, append(found.Rows[ids[0]], found.Rows[ids[1]]...), w.given(moved, true), o(uuid))
+		},
+		"overwrite": func(ctx context.Context, s *lance.Snapshot, uuid string) (*lance.Staged, error) {
+			return s.StageOverwrite(ctx, nil, w.given(fresh, true), o(uuid))
+		},
+	}
+}
+
+// TestStagedSweep: halted at every call, and with the answer of every write
+// lost, the dataset is at the old or the new version, whole; a success is never
+// reported of the old one; and the same change begun again ends well.
+func TestStagedSweep(t *testing.T) {
+	w := newWalk(t, memstore.New(memstore.Options{Name: "sweep"}), 77)
+	for len(w.rows) < 25 || w.step < 15 {
+		w.act()
+	}
+	base := w.snap.Version()
+	before := len(w.rows)
+	for name, change := range w.changes() {
+		run := func(store blob.Store, uuid string) (rows uint64, err error) {
+			ctx := context.Background()
+			s, err := lance.Open(ctx, store, walkRoot, lance.OpenOptions{Allocator: w.mem})
+			if err != nil {
+				return 0, err
+			}
+			staged, err := change(ctx, s, uuid)
+			if err != nil {
+				return 0, err
+			}
+			next, _, err := staged.Commit(ctx, lance.CommitOptions{Exact: true, Now: w.now})
+			if err != nil {
+				return 0, err
+			}
+			rows, _ = next.CountRows()
+			return rows, nil
+		}
+		want, err := run(w.store.(*memstore.Store).Clone(), "once")
+		if err != nil || want == 0 {
+			t.Fatal(name, err)
+		}
+		for fate, rule := range map[string]fault.Rule{"halt": {Do: fault.Halt}, "lost answer": {Match: fault.Writes, Do: fault.LoseAnswer}} {
+			landed := 0
+			places, err := fault.Sweep(100, func(at int) (bool, error) {
+				inner := w.store.(*memstore.Store).Clone()
+				rule.At = at
+				s := fault.New(inner, rule)
+				_, first := run(s, "swept")
+				state, err := wholeTable(inner, base, uint64(before), want)
+				switch {
+				case err != nil:
+					return false, fmt.Errorf("after %v: %w", first, err)
+				case first == nil && state == base:
+					return false, errors.New("success was reported, and nothing has changed")
+				case fate == "lost answer" && first != nil:
+					return false, fmt.Errorf("a lost answer was not settled: %w", first)
+				case state > base:
+					landed++
+					return s.Fired() > 0, nil
+				}
+				if rows, err := run(inner, "again"); err != nil || rows != want {
+					return false, fmt.Errorf("begun again after %v: %d rows, %w", first, rows, err)
+				}
+				_, err = wholeTable(inner, base+1, want, want)
+				return s.Fired() > 0, err
+			})
+			t.Logf("%s, %s: %d places, the version was there after %d", name, fate, places, landed)
+			if err != nil || places < 3 || landed == 0 {
+				t.Errorf("%s, %s: %d places, %v", name, fate, places, err)
+			}
+		}
+	}
+}
+
+// wholeTable checks that the newest version is base with so many rows, or the
+// next with others, and sound.
+func wholeTable(store blob.Store, base, rows, next uint64) (version uint64, err error) {
+	s, err := lance.Open(context.Background(), store, walkRoot, lance.OpenOptions{})
+	if err != nil {
+		return 0, err
+	}
+	if s.Version() == base+1 {
+		rows = next
+	} else if s.Version() != base {
+		return 0, fmt.Errorf("the table is at version %d", s.Version())
+	}
+	if n, _ := s.CountRows(); n != rows {
+		return 0, fmt.Errorf("version %d has %d rows, want %d", s.Version(), n, rows)
+	}
+	rep, err := lance.Verify(context.Background(), s, lance.VerifyOptions{Deep: true})
+	if err == nil && len(rep.Problems) > 0 {
+		err = fmt.Errorf("%+v", rep.Problems)
+	}
+	return s.Version(), err
+}
