@@ -52,10 +52,10 @@
 // stands already (the branch's head, a renamed table, a version handed to
 // another owner) is masked where it lies and written again with its row id; the
 // others are inserted, and only their keys are in the filter. In the file the
-// head comes first, then other rows replaced, registrations, versions and
-// tombstones in the order of the edits, the commit. The addresses of the rows
-// that may be replaced are kept when rows are folded (State.at), so that nothing
-// is looked up.
+// rows that replace others come first. Both parts are in one order: table rows,
+// versions and tombstones in the order of the edits, the commit, the head. The
+// addresses of the rows that may be replaced are kept when rows are folded
+// (State.at), so that nothing is looked up.
 //
 // The version is never rebased. When another writer made it, the next attempt
 // reads what is there and plans anew. The first attempt may build on a View that

@@ -357,7 +357,7 @@ func (p *plan) lineage() {
 	p.added = append(p.added, commitRowOf(p.commit))
 	head := headRowOf(p.commit)
 	if at, ok := p.base.at.heads[orMain(p.base.Branch)]; ok {
-		p.moved, p.addrs = slices.Insert(p.moved, 0, head), slices.Insert(p.addrs, 0, at)
+		p.replace(head, at)
 		return
 	}
 	p.added = append(p.added, head)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/manifest"
@@ -18,13 +19,14 @@ type writer struct {
 	rnd    *rand.Rand
 	seed   *rand.ChaCha8
 	store  *memstore.Store
+	on     blob.Store // what it publishes to
 	branch string
 	n      int
 	ids    uint64 // identities given out
 }
 
 func newWriter(t testing.TB, s *memstore.Store, branch string, seed uint64) *writer {
-	return &writer{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), seed: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}), store: s, branch: branch, ids: 1000}
+	return &writer{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), seed: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}), store: s, on: s, branch: branch, ids: 1000}
 }
 
 // ulid is a new commit id, greater than those before.
@@ -50,7 +52,7 @@ func (w *writer) options(from *manifest.View, edits ...manifest.Edit) manifest.P
 
 func (w *writer) publish(o manifest.PublishOptions) *manifest.Published {
 	w.t.Helper()
-	p, err := manifest.Publish(context.Background(), w.store, o)
+	p, err := manifest.Publish(context.Background(), w.on, o)
 	if err != nil {
 		w.t.Fatalf("%T: %v", err, err)
 	}
