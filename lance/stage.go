@@ -52,6 +52,9 @@ type StageOptions struct {
 	// property omnigraph.insert_absence = v1: none of its keys stood in the base.
 	// For StageInsert the caller knows that, for StageUpsert the look-up does.
 	CertifyAbsence bool
+	// WithTransaction writes the transaction's file beside the others, and not
+	// when it is committed, which must then be Exact: one wait less.
+	WithTransaction bool
 	// CarryBytes bounds the payloads of blobs that are read in order to be kept
 	// (see StageUpsert); 0 = 32 MiB.
 	CarryBytes int64
@@ -111,10 +114,11 @@ type Staged struct {
 	RowsBefore, RowsAfter      uint64 // by the manifest of the base
 	Inserted, Updated, Deleted uint64 // rows
 
-	env   *env
-	dir   string
-	ids   *ids
-	masks map[uint64]*deletion.Set // by fragment: all deletions in the new deletion file
+	env     *env
+	dir     string
+	ids     *ids
+	withTxn bool                     // the transaction's file is written
+	masks   map[uint64]*deletion.Set // by fragment: all deletions in the new deletion file
 }
 
 // UUID is the identity of the transaction.
@@ -135,7 +139,7 @@ type CommitOptions struct {
 // landed is found by its UUID. See commit.Commit for the other errors.
 func (st *Staged) Commit(ctx context.Context, o CommitOptions) (*Snapshot, *commit.Committed, error) {
 	opts := commit.Options{
-		Exact: o.Exact, Blind: o.Blind, Retries: o.Retries, Backoff: o.Backoff, Now: o.Now,
+		Exact: o.Exact, Blind: o.Blind, Stored: st.withTxn, Retries: o.Retries, Backoff: o.Backoff, Now: o.Now,
 		Affected: st.Affected, NewID: st.ids.deletion,
 	}
 	var base *format.Manifest
@@ -273,12 +277,25 @@ func newStaging(ctx context.Context, e *env, dir string, schema *format.Schema, 
 
 // done waits for the uploads. err is what went wrong before.
 func (st *staging) done(err error) (*Staged, error) {
+	if err == nil && st.o.WithTransaction {
+		err = st.putTransaction()
+	}
 	if upErr := st.up.wait(err); upErr != nil {
 		return nil, upErr
 	}
 	out := st.out
 	out.RowsAfter = out.RowsBefore + out.Inserted - out.Deleted
 	return out, nil
+}
+
+// putTransaction writes the transaction's file.
+func (st *staging) putTransaction() error {
+	body, err := format.EncodeTransaction(st.out.Txn)
+	if err != nil {
+		return err
+	}
+	st.out.withTxn = true
+	return st.up.put(format.Join(st.out.dir, format.TransactionPath(format.TransactionName(st.out.Txn))), body)
 }
 
 // wrong is an InputError of this dataset.

@@ -25,6 +25,8 @@ type Options struct {
 	// moment ago, or else may build on a version that was replaced, or on one
 	// that was not the newest and whose followers were removed.
 	Blind bool
+	// Stored, with Exact: the transaction's file is in the store already.
+	Stored bool
 	// Retries are attempts after the first that is lost to another writer.
 	Retries int
 	// BaseETag of the base's manifest, when it is known: a base that was
@@ -140,6 +142,8 @@ func newCommitter(store blob.Store, root, branch string, base *format.Manifest, 
 	switch {
 	case tx.GetUuid() == "":
 		bad.Why = "it has no uuid, by which a lost answer is settled"
+	case o.Stored && !o.Exact:
+		bad.Why = "its file is stored, and it may be rebased"
 	case base == nil && tx.GetReadVersion() != 0, base != nil && tx.GetReadVersion() > base.Version:
 		bad.Why = fmt.Sprintf("it was planned on version %d", tx.GetReadVersion())
 	case base == nil || c.cloning():

@@ -321,6 +321,9 @@ func (c *committer) putFiles(ctx context.Context, tx *tablepb.Transaction, write
 	}
 	key := format.Join(c.dir, format.TransactionPath(format.TransactionName(tx)))
 	made = append(made, key)
+	if c.o.Stored {
+		return made, nil
+	}
 	if _, err := blob.PutImmutable(ctx, c.store, key, body); err != nil {
 		return made, fmt.Errorf("committing to %s: writing the transaction file: %w", c.where, err)
 	}
