@@ -246,7 +246,7 @@ func (pl *plan) stage(ctx context.Context, random io.Reader) (*lance.Staged, err
 	}
 	batch := batchOf(pl.rows(), schema, allocator(pl.base.opened))
 	defer batch.Release()
-	return snap.StageMerge(ctx, pl.addrs, lance.RowsOf(batch), lance.StageOptions{UUID: uuid, Rand: random})
+	return snap.StageMerge(ctx, pl.addrs, lance.RowsOf(batch), lance.StageOptions{UUID: uuid, Rand: random, WithTransaction: true})
 }
 
 // newUUID is the identity of a transaction.
