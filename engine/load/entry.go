@@ -95,46 +95,48 @@ func strictMembers(members []ojson.Member) error {
 // fields are the members of the top level.
 type fields struct{ kind, edge, from, to, data *ojson.Value }
 
+// at is where a member of a name is kept, nil when no entity has it.
+func (f *fields) at(name string) **ojson.Value {
+	switch name {
+	case "type":
+		return &f.kind
+	case "edge":
+		return &f.edge
+	case "from":
+		return &f.from
+	case "to":
+		return &f.to
+	case "data":
+		return &f.data
+	}
+	return nil
+}
+
 func envelope(ir *schema.IR, v ojson.Value) (entry, string) {
 	if v.Kind() != ojson.Object {
 		return entry{}, "graph batch record must be one JSON object"
 	}
 	var f fields
-	var strange string
 	members := v.Members()
 	for i := range members {
-		m := &members[i]
-		switch m.Name {
-		case "type":
-			f.kind = &m.Value
-		case "edge":
-			f.edge = &m.Value
-		case "from":
-			f.from = &m.Value
-		case "to":
-			f.to = &m.Value
-		case "data":
-			f.data = &m.Value
-		default:
-			if strange == "" || m.Name < strange {
-				strange = m.Name
-			}
+		if at := f.at(members[i].Name); at != nil {
+			*at = &members[i].Value
 		}
 	}
 	if (f.kind == nil) == (f.edge == nil) {
 		return entry{}, "graph batch record must contain exactly one of 'type' or 'edge'"
 	}
-	if f.kind != nil && f.to != nil && (strange == "" || "to" < strange) {
-		strange = "to"
-	}
-	if f.kind != nil && f.from != nil && (strange == "" || "from" < strange) {
-		strange = "from"
+	strange := ""
+	for _, m := range members {
+		if at := f.at(m.Name); strange == "" && (at == nil || f.kind != nil && (at == &f.from || at == &f.to)) {
+			strange = m.Name
+		}
 	}
 	switch {
 	case reserved[strange]:
 		return entry{}, fmt.Sprintf("top-level field '%s' is reserved physical state", strange)
 	case strange != "":
-		return entry{}, fmt.Sprintf("unknown top-level graph batch field '%s'", strange)
+		return entry{}, fmt.Sprintf("unknown top-level graph batch field '%s'", shorten(strange))
 	}
 	if f.kind != nil {
 		return nodeEntry(ir, f)
