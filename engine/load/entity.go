@@ -3,8 +3,6 @@ package load
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/omnideck/omnideck/internal/ojson"
 	"github.com/omnideck/omnideck/schema"
@@ -24,16 +22,21 @@ const (
 
 // maker makes rows of one type.
 type maker struct {
-	t    *schema.Type
-	key  []int // places of the key's properties, in the order of the id
-	slab []value.Value
-	uri  func(uri string) error
+	t      *schema.Type
+	key    []int // places of the key's properties, in the order of the id
+	places map[string]int
+	json   []*ojson.Value // of the row at hand, by property
+	slab   []value.Value
+	uri    func(uri string) error
 }
 
 func newMaker(t *schema.Type, uri func(string) error) *maker {
-	m := &maker{t: t, uri: uri}
+	m := &maker{t: t, uri: uri, json: make([]*ojson.Value, len(t.Properties)), places: map[string]int{}}
+	for i := range t.Properties {
+		m.places[t.Properties[i].Name] = i
+	}
 	for _, k := range t.Key() {
-		m.key = append(m.key, slices.IndexFunc(t.Properties, func(p schema.Property) bool { return p.Name == k.Name }))
+		m.key = append(m.key, m.places[k.Name])
 	}
 	return m
 }
@@ -53,11 +56,12 @@ func (m *maker) entity(r *entry) (entity, *InputError) {
 	wrong := func(rank int, property, format string, args ...any) (entity, *InputError) {
 		return entity{}, &InputError{Line: r.line, Type: m.t, Property: property, Text: fmt.Sprintf(format, args...), rank: rank}
 	}
-	json := make([]*ojson.Value, len(m.t.Properties))
+	json := m.json
+	clear(json)
 	var id *ojson.Value
 	for i := range r.data {
 		d := &r.data[i]
-		at, ok := slices.BinarySearchFunc(m.t.Properties, d.Name, func(p schema.Property, name string) int { return strings.Compare(p.Name, name) })
+		at, ok := m.places[d.Name]
 		switch {
 		case ok:
 			json[at] = &d.Value
@@ -113,9 +117,9 @@ func (m *maker) identify(e *entity) string {
 	if m.key == nil {
 		return ""
 	}
-	key := make([]value.Value, len(m.key))
-	for i, at := range m.key {
-		key[i] = e.row.Values[at]
+	key := make([]value.Value, 0, 4)
+	for _, at := range m.key {
+		key = append(key, e.row.Values[at])
 	}
 	id, err := value.ID(key)
 	if err != nil {

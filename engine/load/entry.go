@@ -24,9 +24,17 @@ var reserved = map[string]bool{
 	"_row_created_at_version": true, "_row_last_updated_at_version": true,
 }
 
+// shared is how long a line may be whose text rows keep, instead of copies of
+// parts of it.
+const shared = 512
+
 // parseEntry reads a line that is not blank.
-func parseEntry(ir *schema.IR, line []byte, n int) (entry, error) {
-	v, err := ojson.Parse(line)
+func parseEntry(ir *schema.IR, json *ojson.Parser, line []byte, n int) (entry, error) {
+	parse := ojson.Parse
+	if len(line) <= shared {
+		parse = json.Parse
+	}
+	v, err := parse(line)
 	var syntax *ojson.SyntaxError
 	if errors.As(err, &syntax) {
 		return entry{}, &SyntaxError{n, fmt.Sprintf("%s at line 1 column %d", syntax.Text, syntax.Offset+1)}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnideck/omnideck/internal/ojson"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn/validate"
 )
@@ -142,6 +143,7 @@ func inOrder(m map[*schema.Type]*Batch) []*Batch {
 // scanner reads entities off a stream.
 type scanner struct {
 	frames *frames
+	json   ojson.Parser
 	ir     *schema.IR
 	o      Options
 	makers map[*schema.Type]*maker
@@ -172,7 +174,7 @@ func (s *scanner) each(do func(e entity, line []byte) error) error {
 		if err := s.frames.slots(line); err != nil {
 			return err
 		}
-		r, err := parseEntry(s.ir, line, s.frames.line)
+		r, err := parseEntry(s.ir, &s.json, line, s.frames.line)
 		if err != nil {
 			return err
 		}

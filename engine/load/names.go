@@ -13,27 +13,25 @@ import (
 type namer struct {
 	domain, salt string
 	chains       map[*schema.Type][sha256.Size]byte
+	text         []byte
 }
 
 func newNamer(domain, salt string) *namer {
-	return &namer{domain, salt, map[*schema.Type][sha256.Size]byte{}}
+	return &namer{domain: domain, salt: salt, chains: map[*schema.Type][sha256.Size]byte{}}
 }
 
 // id is a ULID: the time is that of the graph's identity domain, the rest is hash.
 func (n *namer) id(t *schema.Type, line []byte) string {
 	chain, ok := n.chains[t]
-	h := sha256.New()
 	if !ok {
+		n.text = n.text[:0]
 		for _, s := range []string{n.domain, n.salt, t.Alias()} {
-			h.Write(binary.AppendUvarint(nil, uint64(len(s))))
-			h.Write([]byte(s))
+			n.text = append(binary.AppendUvarint(n.text, uint64(len(s))), s...)
 		}
-		h.Sum(chain[:0])
-		h.Reset()
+		chain = sha256.Sum256(n.text)
 	}
-	h.Write(chain[:])
-	h.Write(line)
-	h.Sum(chain[:0])
+	n.text = append(append(n.text[:0], chain[:]...), line...)
+	chain = sha256.Sum256(n.text)
 	n.chains[t] = chain
 	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	id := make([]byte, 26)

@@ -3,6 +3,7 @@ package ojson
 import (
 	"errors"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -135,8 +136,14 @@ func TestFields(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"a":[1,-2.5e3,true,null,"\ud83d\ude00"]}`))
 	f.Add([]byte(`[[[[1e400]]]]`))
+	f.Add([]byte(`{"a":[1,{"b":2,"c":[3`))
+	f.Add([]byte(`{"x":"","y":[],"z":{},"w":[{"a":"\n"},[1]]}`))
+	var many Parser // of all texts, whatever became of those before
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, err := Parse(data)
+		if shared, wrong := many.Parse(data); !reflect.DeepEqual(shared, v) || !reflect.DeepEqual(wrong, err) {
+			t.Fatalf("%s: a Parser reads %s, %v", data, shared.Append(nil), wrong)
+		}
 		if err != nil {
 			return
 		}

@@ -21,15 +21,34 @@ func (e *SyntaxError) Error() string {
 
 // Parse reads one value and requires that nothing follows it.
 func Parse(data []byte) (Value, error) {
+	var p Parser
+	return p.parse(data, "")
+}
+
+// Parser reads many texts. It is not safe for concurrent use.
+type Parser struct {
+	members []Member // of the objects that are open
+	items   []Value  // of the arrays that are open
+}
+
+// Parse is Parse, but what it returns shares one copy of the text: any part of the
+// value that is kept keeps all of the text.
+func (p *Parser) Parse(data []byte) (Value, error) { return p.parse(data, string(data)) }
+
+func (p *Parser) parse(data []byte, text string) (Value, error) {
 	if !utf8.Valid(data) {
 		return Value{}, &SyntaxError{invalidAt(data), "not UTF-8"}
 	}
-	p := parser{data: data}
-	v, err := p.value(0)
+	in := parser{data: data, text: text, members: p.members[:0], items: p.items[:0]}
+	v, err := in.value(0)
 	if err == nil {
-		if p.space(); p.pos < len(data) {
-			err = p.fail("something follows the value")
+		if in.space(); in.pos < len(data) {
+			err = in.fail("something follows the value")
 		}
+	}
+	const most = 1 << 10 // what one large text needed is not held
+	if cap(in.members) <= most && cap(in.items) <= most {
+		p.members, p.items = in.members, in.items
 	}
 	if err != nil {
 		return Value{}, err
@@ -50,8 +69,19 @@ func invalidAt(data []byte) int {
 }
 
 type parser struct {
-	data []byte
-	pos  int
+	data    []byte
+	text    string // the same as data when values share it, "" when they do not
+	pos     int
+	members []Member
+	items   []Value
+}
+
+// slice is a part of the text.
+func (p *parser) slice(from, to int) string {
+	if p.text != "" {
+		return p.text[from:to]
+	}
+	return string(p.data[from:to])
 }
 
 func (p *parser) fail(text string) error {
@@ -115,7 +145,7 @@ func (p *parser) word(w string) error {
 }
 
 func (p *parser) array(depth int) (Value, error) {
-	v := Value{kind: Array}
+	v, from := Value{kind: Array}, len(p.items)
 	p.pos++
 	if p.next() == ']' {
 		p.pos++
@@ -126,12 +156,14 @@ func (p *parser) array(depth int) (Value, error) {
 		if err != nil {
 			return v, err
 		}
-		v.items = append(v.items, item)
+		p.items = append(p.items, item)
 		switch p.next() {
 		case ',':
 			p.pos++
 		case ']':
 			p.pos++
+			v.items = append(v.items, p.items[from:]...)
+			p.items = p.items[:from]
 			return v, nil
 		default:
 			return v, p.fail("expected ',' or ']'")
@@ -140,7 +172,7 @@ func (p *parser) array(depth int) (Value, error) {
 }
 
 func (p *parser) object(depth int) (Value, error) {
-	v := Value{kind: Object}
+	v, from := Value{kind: Object}, len(p.members)
 	p.pos++
 	if p.next() == '}' {
 		p.pos++
@@ -162,12 +194,14 @@ func (p *parser) object(depth int) (Value, error) {
 		if err != nil {
 			return v, err
 		}
-		v.members = append(v.members, Member{name, item})
+		p.members = append(p.members, Member{name, item})
 		switch p.next() {
 		case ',':
 			p.pos++
 		case '}':
 			p.pos++
+			v.members = append(v.members, p.members[from:]...)
+			p.members = p.members[:from]
 			return v, nil
 		default:
 			return v, p.fail("expected ',' or '}'")
@@ -203,7 +237,7 @@ func (p *parser) number() (Value, error) {
 			return Value{}, p.fail("expected a digit of the exponent")
 		}
 	}
-	return Value{kind: Number, text: string(p.data[from:p.pos])}, nil
+	return Value{kind: Number, text: p.slice(from, p.pos)}, nil
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
@@ -223,7 +257,7 @@ func (p *parser) str() (string, error) {
 	for p.pos < len(p.data) {
 		switch c := p.data[p.pos]; {
 		case c == '"':
-			s := string(p.data[from:p.pos])
+			s := p.slice(from, p.pos)
 			p.pos++
 			return s, nil
 		case c == '\\':
