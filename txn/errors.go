@@ -3,7 +3,8 @@ package txn
 import (
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/omnideck/omnideck/txn/validate"
 )
 
 // The three classes of what stops a write. Every error of this room is one of
@@ -144,71 +145,35 @@ func (e *InvariantError) Error() string {
 
 func (e *InvariantError) Is(target error) bool { return target == ErrCaller }
 
-// ResourceLimitError: the write is larger than one transaction may be.
-type ResourceLimitError struct {
-	Resource string // keyed rows of node:Port, bytes of line 7 …
-	Limit    uint64
-	Actual   uint64
-}
+// ResourceLimitError: the write is larger than one operation may be. Limit says
+// of what.
+type ResourceLimitError struct{ Limit *validate.LimitError }
 
-func (e *ResourceLimitError) Error() string {
-	return fmt.Sprintf("%d %s, the limit of one operation is %d; nothing was written: split the input", e.Actual, e.Resource, e.Limit)
-}
+func (e *ResourceLimitError) Error() string { return e.Limit.Error() }
 
 func (e *ResourceLimitError) Is(target error) bool { return target == ErrCaller }
 
-// ConstraintRule is a rule of the schema that rows can break together.
-type ConstraintRule string
+func (e *ResourceLimitError) Unwrap() error { return e.Limit }
 
-// The rules; Value covers what one row breaks by itself.
-const (
-	RuleValue       ConstraintRule = "value"
-	RuleUnique      ConstraintRule = "unique"
-	RuleEndpoint    ConstraintRule = "endpoint"
-	RuleCardinality ConstraintRule = "cardinality"
-)
-
-// ConstraintError: the graph would break a rule of its schema.
+// ConstraintError: the graph would break rules of its schema.
 type ConstraintError struct {
-	Rule    ConstraintRule
-	Type    string   // type whose rule it is: Person, WorksAt
-	Columns []string // property, tuple of a @unique, src or dst
-	Value   string   // as it would be printed; several columns: a tuple
-	IDs     []string // unique: who holds it; at most two
-	Target  string   // endpoint: type that it must exist in
-	Count   uint64   // cardinality: edges that there would be
-	Min     uint64
-	Max     *uint64 // nil = no upper bound
-	Why     string  // value: what is wrong with it
+	Violations []*validate.Violation // never empty
+	More       bool                  // there may be more
 }
 
 func (e *ConstraintError) Error() string {
-	return e.rule() + "; nothing was written"
-}
-
-// rule is the sentence without its end; the wording is that of the Rust engine.
-func (e *ConstraintError) rule() string {
-	columns := strings.Join(e.Columns, ", ")
-	switch e.Rule {
-	case RuleUnique:
-		held := make([]string, len(e.IDs))
-		for i, id := range e.IDs {
-			held[i] = "'" + id + "'"
-		}
-		return fmt.Sprintf("@unique violation on %s.(%s): value '%s' held by %s", e.Type, columns, e.Value, strings.Join(held, " and "))
-	case RuleEndpoint:
-		return fmt.Sprintf("%s of an edge %s: %s '%s' not found in %s", columns, e.Type, columns, e.Value, e.Target)
-	case RuleCardinality:
-		bound := fmt.Sprintf("min %d", e.Min)
-		if e.Max != nil && e.Count > *e.Max {
-			bound = fmt.Sprintf("max %d", *e.Max)
-		}
-		return fmt.Sprintf("@card violation on edge %s: source '%s' has %d edges (%s)", e.Type, e.Value, e.Count, bound)
+	s := e.Violations[0].Text
+	if n := len(e.Violations) - 1; e.More {
+		s += fmt.Sprintf(" (and at least %d more)", n)
+	} else if n > 0 {
+		s += fmt.Sprintf(" (and %d more)", n)
 	}
-	return fmt.Sprintf("%s.%s: %s", e.Type, columns, e.Why)
+	return s + "; nothing was written"
 }
 
 func (e *ConstraintError) Is(target error) bool { return target == ErrCaller }
+
+func (e *ConstraintError) Unwrap() error { return e.Violations[0] }
 
 func (e *PlanError) Is(target error) bool { return target == ErrCaller }
 

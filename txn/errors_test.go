@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/omnideck/omnideck/txn/sidecar"
+	"github.com/omnideck/omnideck/txn/validate"
 )
 
 // sentences is every error with the sentence it says.
@@ -24,16 +25,12 @@ var sentences = []struct {
 	{&DriftError{"node:Port", "", 3, 5}, ErrCaller, `node:Port on branch main has 2 unpublished versions (3 is published, 5 is the newest) that no recovery record explains; nothing was written: run repair`},
 	{&DriftError{"node:Port", "b", 3, 4}, ErrCaller, `node:Port on branch b has 1 unpublished version (3 is published, 4 is the newest) that no recovery record explains; nothing was written: run repair`},
 	{&InvariantError{"node:Port", "version 5 of it is published on branch main, its newest is 4"}, ErrCaller, `node:Port: version 5 of it is published on branch main, its newest is 4, which no sound history leads to; nothing was written, and nothing will be to this table: run verify`},
-	{&ResourceLimitError{"keyed rows of node:Port", 8192, 8193}, ErrCaller, `8193 keyed rows of node:Port, the limit of one operation is 8192; nothing was written: split the input`},
-	{&ConstraintError{Rule: RuleUnique, Type: "Person", Columns: []string{"first", "last"}, Value: "a, b", IDs: []string{"x", "y"}}, ErrCaller, `@unique violation on Person.(first, last): value 'a, b' held by 'x' and 'y'; nothing was written`},
-	{&ConstraintError{Rule: RuleEndpoint, Type: "Knows", Columns: []string{"dst"}, Value: "zoe", Target: "Person"}, ErrCaller, `dst of an edge Knows: dst 'zoe' not found in Person; nothing was written`},
-	{&ConstraintError{Rule: RuleCardinality, Type: "WorksAt", Value: "s", Count: 3, Max: pointer(2)}, ErrCaller, `@card violation on edge WorksAt: source 's' has 3 edges (max 2); nothing was written`},
-	{&ConstraintError{Rule: RuleCardinality, Type: "WorksAt", Value: "s", Count: 0, Min: 1, Max: pointer(2)}, ErrCaller, `@card violation on edge WorksAt: source 's' has 0 edges (min 1); nothing was written`},
-	{&ConstraintError{Rule: RuleValue, Type: "Person", Columns: []string{"age"}, Why: "-1 is below 0"}, ErrCaller, `Person.age: -1 is below 0; nothing was written`},
+	{&ResourceLimitError{&validate.LimitError{Resource: validate.ResourceRows, Of: "node:Port", Limit: 8192, Actual: 8193, Advice: "split the input"}}, ErrCaller, `resource limit exceeded for keyed entities for node:Port: actual 8193, limit 8192; nothing was written: split the input`},
+	{&ConstraintError{Violations: []*validate.Violation{{Text: "src 'zoe' not found in Person (edge Knows 'e')"}}}, ErrCaller, `src 'zoe' not found in Person (edge Knows 'e'); nothing was written`},
+	{&ConstraintError{Violations: []*validate.Violation{{Text: "a"}, {Text: "b"}, {Text: "c"}}}, ErrCaller, `a (and 2 more); nothing was written`},
+	{&ConstraintError{Violations: []*validate.Violation{{Text: "a"}, {Text: "b"}}, More: true}, ErrCaller, `a (and at least 1 more); nothing was written`},
 	{&PlanError{ID: opID, Why: "its kind is \"\""}, ErrCaller, `operation 01M8KXR37888CN02CWG4500HSD cannot be planned like this: its kind is ""; nothing was written`},
 }
-
-func pointer(n uint64) *uint64 { return &n }
 
 func TestSentencesAndClasses(t *testing.T) {
 	for _, c := range sentences {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/txn/sidecar"
+	"github.com/omnideck/omnideck/txn/validate"
 )
 
 // What a plan shares with the record of it.
@@ -113,17 +114,6 @@ type TableAction struct {
 	Forked  bool          // ForkID is there
 }
 
-// TableRead is a table whose rows a write depends on.
-type TableRead struct {
-	Table   Identity
-	Alias   string
-	Version uint64 // published one that was read
-}
-
-// ReadSet is all that validation depended on. The exact head covers it at the
-// publish; it is kept to tell what a change meant.
-type ReadSet struct{ Tables []TableRead }
-
 // PublishPlan is one write. Make it with New or FromRecord and treat it as
 // read-only: the methods return a new one.
 type PublishPlan struct {
@@ -135,12 +125,12 @@ type PublishPlan struct {
 	Started      time.Time // whole µs
 	Base         Base
 	Lineage      Lineage
-	Rollback     string        // id of the commit that a roll-back would make
-	Actions      []TableAction // New: by alias, then branch; FromRecord: as recorded
-	Delta        Delta         // complete; outputs are bound by Confirm
-	TargetIRHash string        // SchemaApply
-	UUIDPrefix   string        // Optimize: how the ids of all its transactions begin
-	Reads        ReadSet
+	Rollback     string           // id of the commit that a roll-back would make
+	Actions      []TableAction    // New: by alias, then branch; FromRecord: as recorded
+	Delta        Delta            // complete; outputs are bound by Confirm
+	TargetIRHash string           // SchemaApply
+	UUIDPrefix   string           // Optimize: how the ids of all its transactions begin
+	Reads        validate.ReadSet // what validation depended on; the exact head covers it at the publish
 
 	phase    Phase
 	outcomes []TableOutcome // of a decided roll-back
