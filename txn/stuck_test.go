@@ -60,44 +60,50 @@ func unpack(t *testing.T, archive []byte) map[string][]byte {
 type graph struct {
 	t     *testing.T
 	store blob.Store
+	root  string // as the records spell it
 	files map[string][]byte
 	view  *manifest.View
 }
 
-func openGraph(t *testing.T, files map[string][]byte) *graph {
+// openGraph reads a branch of a graph.
+func openGraph(t *testing.T, root, branch string, files map[string][]byte) *graph {
 	t.Helper()
 	store, err := fixtures.Store(memstore.Options{Name: "harbor"}, files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	view, err := manifest.Open(context.Background(), store, manifest.Options{})
+	view, err := manifest.Open(context.Background(), store, manifest.Options{Branch: branch})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &graph{t, store, files, view}
+	return &graph{t, store, root, files, view}
 }
 
-// visible is what main shows to a plan.
-func (g *graph) visible(p *txn.PublishPlan) txn.Visible {
+// base is the authority of the branch.
+func (g *graph) base() txn.Base {
 	g.t.Helper()
-	live := map[string]schema.File{}
-	for _, k := range append(schema.Keys, schema.StagedKeys...) {
-		if data, ok := g.files[k]; ok {
-			live[k] = schema.File{Data: data}
-		}
-	}
-	var state struct {
-		Hash    string `json:"schema_ir_hash"`
-		Domain  string `json:"schema_identity_domain"`
-		Version uint64 `json:"schema_identity_version"`
-	}
-	if err := json.Unmarshal(g.files[schema.StateKey], &state); err != nil {
+	mark, err := schema.ParseMarker(g.files[schema.StateKey])
+	if err != nil {
 		g.t.Fatal(err)
 	}
-	vis := txn.Visible{Root: stuckRoot, Base: txn.Base{Version: g.view.Version, IRHash: state.Hash, IdentityDomain: state.Domain, IdentityVersion: state.Version}}
-	if id, ok := g.view.Heads["main"]; ok {
-		vis.Base.Head = &id
+	b := txn.Base{Branch: g.view.Branch, Version: g.view.Version, IRHash: mark.IRHash, IdentityDomain: mark.IdentityDomain, IdentityVersion: mark.IdentityVersion}
+	name := "main"
+	if g.view.Ref != nil {
+		name = g.view.Branch
+		for _, s := range g.view.Ref.Identifier {
+			b.BranchID = append(b.BranchID, txn.Fork{Version: s.Version, UUID: s.ID})
+		}
 	}
+	if id, ok := g.view.Heads[name]; ok {
+		b.Head = &id
+	}
+	return b
+}
+
+// visible is what the branch shows to a plan.
+func (g *graph) visible(p *txn.PublishPlan) txn.Visible {
+	g.t.Helper()
+	vis := txn.Visible{Root: g.root, Base: g.base()}
 	if c, ok := g.view.Commit(p.Lineage.CommitID); ok && p.Lineage.CommitID != "" {
 		at, err := manifest.Open(context.Background(), g.store, manifest.Options{Version: c.ManifestVersion})
 		if err != nil {
@@ -143,8 +149,8 @@ func (g *graph) observe(p *txn.PublishPlan) []txn.Observation {
 		if e, ok := g.view.ByIdentity(manifest.Identity(a.Table)); ok {
 			o.Alias, o.Pin, o.Owner = e.Alias, e.Version, e.Owner
 		}
-		folder := strings.TrimPrefix(a.Path, stuckRoot+"/")
-		all, err := lance.Versions(context.Background(), g.store, folder, lance.ListOptions{})
+		folder := strings.TrimPrefix(a.Path, g.root+"/")
+		all, err := lance.Versions(context.Background(), g.store, folder, lance.ListOptions{Branch: a.Branch})
 		if err != nil {
 			g.t.Fatal(err)
 		}
@@ -184,7 +190,7 @@ func (g *graph) forecast(p *txn.PublishPlan, v txn.Verdict) (version uint64, tab
 		version++
 	}
 	for i, t := range v.Tables {
-		folder := strings.TrimPrefix(p.Actions[i].Path, stuckRoot+"/")
+		folder := strings.TrimPrefix(p.Actions[i].Path, g.root+"/")
 		switch t.Do {
 		case txn.PublishHead:
 			tables[folder] = t.Head
@@ -229,7 +235,7 @@ func TestInterpretAgreesWithTheRecordedTruth(t *testing.T) {
 
 func checkStuck(t *testing.T, op string, c stuckCase, files map[string][]byte) (verdict string) {
 	t.Helper()
-	g := openGraph(t, files)
+	g := openGraph(t, stuckRoot, "", files)
 	after := map[string]uint64{}
 	for _, d := range c.After.Datasets {
 		after[d.Path] = d.Version
