@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/txn"
 )
 
 // entryOf finds a table by what a user calls it: node:Port, edge:Owns, or the
@@ -48,10 +49,10 @@ func (o *operation) tableError(ctx context.Context, err error, e manifest.Entry)
 	err = explainDataset(err, e.Location)
 	if absent, ok := err.(*lance.NotFoundError); ok {
 		newest, listErr := o.newest(ctx, e.Location, e.Owner)
-		switch {
-		case listErr != nil || ctx.Err() != nil:
+		if listErr != nil || ctx.Err() != nil {
 			return err
-		case newest > e.Version:
+		}
+		if txn.Judge(e.Version, newest, false) == txn.Drift { // it is not missing at the end of its chain
 			return &ReclaimedError{Table: e.Alias, Branch: nameOf(e.Owner), Version: e.Version, Err: err}
 		}
 		return &DamagedError{

@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"github.com/omnideck/omnideck/txn"
+)
 
 // The values in this file are what the engine answers. They are plain data,
 // safe to keep, and carry the JSON names that the verbs print: those of the
@@ -250,6 +254,11 @@ type Versions struct {
 	ListPages int       `json:"list_pages"`
 	Bytes     int64     `json:"bytes"` // of all manifests listed
 	Findings  []Finding `json:"findings"`
+}
+
+// Above reports a version that is newer than the one that the graph names.
+func (v *Versions) Above(version uint64) bool {
+	return v.Published > 0 && txn.Judge(v.Published, version, false) == txn.Drift
 }
 
 // Fragments is the physical layout of one table at one version.

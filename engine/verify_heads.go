@@ -9,14 +9,8 @@ import (
 
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/txn"
 )
-
-// notExplained is the only place where verify compares the newest version of a
-// table with the one that its branch publishes: a table is above it while a
-// recovery record tells of an operation on it, or for no reason that is known.
-func notExplained(head, published uint64, recorded bool) bool {
-	return head > published && !recorded
-}
 
 // aboveTable is a table whose newest version nothing explains.
 type aboveTable struct {
@@ -48,7 +42,7 @@ func (v *verifier) heads(ctx context.Context, views []*manifest.View) error {
 		if err != nil || len(chain.Versions) == 0 {
 			return err // an empty one is said where the table is opened
 		}
-		if head := chain.Versions[0]; notExplained(head.Version, e.Version, v.folder.recorded(e)) {
+		if head := chain.Versions[0]; txn.Judge(e.Version, head.Version, v.folder.recorded(e)) == txn.Drift {
 			mu.Lock()
 			defer mu.Unlock()
 			above = append(above, aboveTable{e, jobs[i].view, head})
@@ -70,23 +64,23 @@ func (v *verifier) unexplained(ctx context.Context, above []aboveTable) error {
 	if err != nil {
 		return err
 	}
-	newest := map[string]uint64{}
+	latest := map[string]uint64{} // of `__manifest`
 	for _, a := range above {
 		if folder.recorded(a.entry) {
 			continue
 		}
 		branch := a.view.Branch
-		if _, ok := newest[branch]; !ok {
+		if _, ok := latest[branch]; !ok {
 			chain, err := lance.Versions(ctx, v.store, manifest.Folder, lance.ListOptions{Branch: branch, Limit: 1, PageSize: 1})
 			if err != nil {
 				return err
 			}
-			newest[branch] = 0
+			latest[branch] = 0
 			if len(chain.Versions) > 0 {
-				newest[branch] = chain.Versions[0].Version
+				latest[branch] = chain.Versions[0].Version
 			}
 		}
-		if newest[branch] > a.view.Version {
+		if latest[branch] > a.view.Version {
 			continue // it was published meanwhile
 		}
 		v.add(Problem{ID: "head-not-explained", Severity: SeverityWarn, Table: a.entry.Alias, Branch: nameOf(branch), Version: a.head.Version, Key: a.head.Key,

@@ -178,17 +178,17 @@ func (o *operation) noBranch(ctx context.Context, e *manifest.BranchNotFoundErro
 }
 
 // noVersion tells a version that was cleaned away from one that never was.
-func (o *operation) noVersion(ctx context.Context, err error, table, branch string, version uint64) error {
+func (o *operation) noVersion(ctx context.Context, err error, table, branch string, asked uint64) error {
 	newest, listErr := o.newest(ctx, table, branch)
 	switch {
 	case listErr != nil:
 		return errors.Join(err, listErr)
 	case newest == 0 && table == manifest.Folder:
 		return o.noGraph(ctx, err)
-	case version < newest:
-		return &ReclaimedError{Table: table, Branch: branch, Version: version, Err: err}
+	case asked < newest:
+		return &ReclaimedError{Table: table, Branch: branch, Version: asked, Err: err}
 	}
-	return &NotFoundError{What: "version", Name: fmt.Sprint(version), Where: fmt.Sprintf("of %s on branch %s, whose newest is %d", table, branch, newest)}
+	return &NotFoundError{What: "version", Name: fmt.Sprint(asked), Where: fmt.Sprintf("of %s on branch %s, whose newest is %d", table, branch, newest)}
 }
 
 // newest is the newest version of a dataset by its names alone.

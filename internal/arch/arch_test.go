@@ -2,11 +2,13 @@ package arch
 
 import (
 	"go/ast"
+	"go/token"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // floors lists the rooms from the roof to the cellar. A room may import only
@@ -217,6 +219,71 @@ func TestOneDoorForWrites(t *testing.T) {
 			return true
 		})
 	}
+}
+
+// TestOneJudgeOfHeads: what a newest version above the published one means is
+// asked of txn (Judge, Interpret), and compared nowhere else (decisions 25).
+// Nothing but names tells which numbers are compared: one side speaks of a head
+// or the newest, the other of a pin or what is published or expected; or a version
+// is ordered against one of these. Package lance does not know what is published,
+// so that its heads are only the ends of chains.
+func TestOneJudgeOfHeads(t *testing.T) {
+	found := 0
+	for _, s := range tree(t) {
+		judges := within(s.room, "txn")
+		if s.test || within(s.room, "lance") || within(s.room, "blob") || within(s.room, "internal") {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			b, ok := n.(*ast.BinaryExpr)
+			if !ok || !slices.Contains([]token.Token{token.LSS, token.GTR, token.LEQ, token.GEQ, token.EQL, token.NEQ}, b.Op) {
+				return true
+			}
+			x, y := words(b.X), words(b.Y)
+			order := b.Op != token.EQL && b.Op != token.NEQ // a version that equals the head is the row of the head
+			head, pin := both(x, y, headWords, pinWords), order && both(x, y, []string{"version"}, append(headWords, pinWords...))
+			if head || pin {
+				if found++; !judges {
+					t.Errorf("%s: a head is compared with a version: ask txn.Judge or txn.Interpret", s.fset.Position(b.Pos()))
+				}
+			}
+			return true
+		})
+	}
+	if found < 5 {
+		t.Errorf("only %d comparisons of heads found, all in txn: the names changed, and this test looks past them", found)
+	}
+}
+
+var (
+	headWords = []string{"head", "newest"}
+	pinWords  = []string{"pin", "published", "expected"}
+)
+
+// both: one expression has a word of one list, the other one of the second.
+func both(x, y, a, b []string) bool { return says(x, a) && says(y, b) || says(y, a) && says(x, b) }
+
+// words are the names in an expression, as the words that they consist of.
+func words(e ast.Expr) (out []string) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		from := 0
+		for i, r := range id.Name {
+			if i > from && unicode.IsUpper(r) {
+				out, from = append(out, strings.ToLower(id.Name[from:i])), i
+			}
+		}
+		out = append(out, strings.ToLower(id.Name[from:]))
+		return true
+	})
+	return out
+}
+
+func says(names, any []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(any, n) })
 }
 
 func TestSizes(t *testing.T) {

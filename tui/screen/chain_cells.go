@@ -19,7 +19,7 @@ func gutter(g theme.Glyphs, v *engine.Versions, version uint64) part.Span {
 		return part.R(theme.Warn, "H")
 	case version == v.Published:
 		return part.R(theme.OK, "P")
-	case v.Published > 0 && version > v.Published:
+	case v.Above(version):
 		return part.R(theme.Warn, g.V)
 	}
 	return part.S("")
@@ -183,7 +183,7 @@ func (c *chain) stateFacts(e *Env, d *part.Doc, v *engine.Versions, r *engine.Ve
 		d.FactRole("state", theme.Warn, "head, but the graph publishes v"+part.Count(v.Published)+": what lies between is drift")
 	case r.Version == v.Published:
 		d.Fact("state", "what the graph publishes")
-	case v.Published > 0 && r.Version > v.Published:
+	case v.Above(r.Version):
 		d.FactRole("state", theme.Warn, "newer than the published v"+part.Count(v.Published)+": drift")
 	}
 	word := c.marked(e, r.Version)
