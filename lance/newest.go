@@ -20,3 +20,13 @@ func (s *Snapshot) IsLatest(ctx context.Context) (latest bool, newest uint64, er
 	}
 	return v.Version == s.Version() && (v.ETag == "" || v.ETag == s.object.ETag), v.Version, nil
 }
+
+// In is the version seen through another store that holds the same objects,
+// such as one that may be written to.
+func (s *Snapshot) In(store blob.Store) *Snapshot {
+	if store == s.env.store {
+		return s
+	}
+	e := newEnv(store, s.env.root, s.env.opts)
+	return newSnapshot(e, s.dir, s.manifest, s.object)
+}

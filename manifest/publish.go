@@ -24,8 +24,8 @@ const publishRetries = 5
 // PublishOptions say what to publish, and when not to.
 type PublishOptions struct {
 	Branch string // "" or "main" = main
-	// From is the newest version as far as the caller knows, opened from the same
-	// store or made by a publish: the first attempt builds on it and reads
+	// From is the newest version as far as the caller knows, opened through any
+	// store of the graph or made by a publish: the first attempt builds on it and reads
 	// nothing of `__manifest` (on a branch only the ref). Whoever gives one has
 	// probed it a moment ago. nil: the first attempt reads like the others.
 	From *View
@@ -50,7 +50,7 @@ type ExactHead struct {
 
 // Published is what came of it.
 type Published struct {
-	View     *View  // what is there now
+	View     *View  // what is there now; nil when it was made and then could not be read
 	Version  uint64 // of `__manifest` that holds the changes
 	Parent   string // of the commit; "" = none
 	Wrote    bool   // false: there was nothing to write, or it was there already
@@ -183,7 +183,7 @@ func (p *publisher) sameBranch(ctx context.Context, base *View) error {
 // write stages the rows of a plan and commits them. sure, when there is one, has
 // the last word before the commit.
 func (p *publisher) write(ctx context.Context, pl *plan, sure func() error) (*Published, error) {
-	staged, err := pl.stage(ctx, p.o.Rand)
+	staged, err := pl.stage(ctx, p.store, p.o.Rand)
 	if sure != nil {
 		if err := sure(); err != nil {
 			return nil, err
@@ -196,11 +196,7 @@ func (p *publisher) write(ctx context.Context, pl *plan, sure func() error) (*Pu
 	if err != nil {
 		return nil, err
 	}
-	view, err := p.reached(ctx, pl, snap)
-	if err != nil {
-		return nil, err
-	}
-	out := &Published{View: view, Version: made.Version, Wrote: true, Attempts: p.attempts, Object: snap.Object()}
+	out := &Published{View: p.reached(ctx, pl, snap), Version: made.Version, Wrote: true, Attempts: p.attempts, Object: snap.Object()}
 	if pl.commit != nil {
 		out.Parent = pl.commit.Parent
 	}
@@ -209,15 +205,15 @@ func (p *publisher) write(ctx context.Context, pl *plan, sure func() error) (*Pu
 
 // reached is the view of the version that was made: folded in memory, or, where
 // that cannot be told from the rows at hand, read.
-func (p *publisher) reached(ctx context.Context, pl *plan, snap *lance.Snapshot) (*View, error) {
+func (p *publisher) reached(ctx context.Context, pl *plan, snap *lance.Snapshot) *View {
 	if len(pl.base.Problems) == 0 && len(snap.Fragments()) > len(pl.base.Snapshot.Fragments()) {
-		return pl.view(snap), nil
+		return pl.view(snap)
 	}
 	v, err := newHead(snap, pl.base.Ref, nil, pl.base.opened).Read(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("version %d of __manifest was published; reading it: %w", snap.Version(), err)
+		return nil // it is published all the same
 	}
-	return v, nil
+	return v
 }
 
 // exhausted is the end of a publish that always lost: a last look may show that
@@ -234,12 +230,12 @@ func (p *publisher) exhausted(ctx context.Context, lost error) (*Published, erro
 }
 
 // stage writes the files of a plan, which no version names yet.
-func (pl *plan) stage(ctx context.Context, random io.Reader) (*lance.Staged, error) {
+func (pl *plan) stage(ctx context.Context, store blob.Store, random io.Reader) (*lance.Staged, error) {
 	uuid, err := newUUID(random)
 	if err != nil {
 		return nil, err
 	}
-	snap := pl.base.Snapshot
+	snap := pl.base.Snapshot.In(store)
 	schema, err := snap.Schema().Arrow()
 	if err != nil {
 		return nil, err

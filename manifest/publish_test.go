@@ -157,3 +157,27 @@ func TestAfterPublishIsFreshOpen(t *testing.T) {
 		})
 	}
 }
+
+// A fragment of which no row is left goes: its rows, and what they told of the
+// past, are in no reading of the new version.
+func TestEmptiedFragment(t *testing.T) {
+	w := newWriter(t, store(t, graph(t, "maintained")), "", 1)
+	v := open(t, w.store, manifest.Options{})
+	o := w.options(v, w.next(v.Tables[0]))
+	o.Commit = nil
+	p := w.publish(o)
+	e, _ := p.View.ByIdentity(v.Tables[0].Identity)
+	last := p.View.Snapshot.Fragments()[p.View.Fragments-1]
+	p = w.publish(w.options(p.View, manifest.Update{Identity: e.Identity, Alias: e.Alias, Version: e.Version, Owner: "elsewhere", Rows: e.Rows, Meta: e.Meta}))
+	tx, err := p.View.Snapshot.Transaction(t.Context())
+	if err != nil || len(tx.Proto.GetUpdate().RemovedFragmentIds) != 1 || tx.Proto.GetUpdate().RemovedFragmentIds[0] != last.ID {
+		t.Fatalf("fragment %d holds the row alone: %+v, %v", last.ID, tx, err)
+	}
+	if diff := manifest.Diff(p.View, open(t, w.store, manifest.Options{ReadDeletions: true})); diff != "" {
+		t.Error(diff)
+	}
+	p = w.publish(w.options(p.View, w.next(e)))
+	if diff := manifest.Diff(p.View, open(t, w.store, manifest.Options{ReadDeletions: true})); diff != "" {
+		t.Error(diff)
+	}
+}

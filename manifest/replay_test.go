@@ -12,7 +12,6 @@ import (
 
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/branches"
-	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/lance"
 	tablepb "github.com/omnideck/omnideck/lance/pb/table"
 	"github.com/omnideck/omnideck/lance/rowid"
@@ -25,7 +24,7 @@ import (
 // choose.
 func TestReplayPublishes(t *testing.T) {
 	kinds := map[string]int{}
-	for _, name := range append([]string{fixtures.Demo}, graphs...) {
+	for _, name := range graphs {
 		t.Run(name, func(t *testing.T) {
 			s := store(t, graph(t, name))
 			l, err := branches.Names(t.Context(), s)
@@ -38,10 +37,8 @@ func TestReplayPublishes(t *testing.T) {
 		})
 	}
 	t.Logf("%v", kinds)
-	for _, kind := range []string{"genesis", "lineage", "registration", "update", "tombstone", "hand-off", "rename"} {
-		if kinds[kind] == 0 {
-			t.Logf("no %s was there to be replayed", kind)
-		}
+	if kinds["genesis"] < len(graphs) || kinds["update"] < 200 {
+		t.Error("too little was replayed")
 	}
 }
 
@@ -138,9 +135,6 @@ func replayPublish(t *testing.T, own *memstore.Store, before, after *manifest.Vi
 			kinds["tombstone"]++
 		case r.kind == manifest.KindCommit:
 			o.Commit = intentOf(after, r.object)
-			if len(rows) == 2 {
-				kinds["lineage"]++
-			}
 		}
 	}
 	o.Head = &manifest.ExactHead{Commit: before.Heads[orMain(after.Branch)]}

@@ -1,0 +1,234 @@
+package manifest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/blob/memstore"
+	"github.com/omnideck/omnideck/manifest"
+)
+
+// settled is what a fresh reader sees after a publish that met a fault: the
+// state before or the state after, whole. It says which.
+func settled(s *memstore.Store, branch string, before *manifest.View, o manifest.PublishOptions) (after bool, err error) {
+	v, err := manifest.Open(context.Background(), s, manifest.Options{Branch: branch, ReadDeletions: true})
+	if err != nil {
+		return false, err
+	}
+	if len(v.Problems) > 0 {
+		return false, v.Problems[0]
+	}
+	if v.Version == before.Version {
+		if diff := manifest.Diff(v, before); diff != "" {
+			return false, fmt.Errorf("version %d was changed: %s", v.Version, diff)
+		}
+		return false, nil
+	}
+	if v.Version != before.Version+1 {
+		return false, fmt.Errorf("version %d follows %d", v.Version, before.Version)
+	}
+	if _, ok := v.Commit(o.Commit.ID); !ok || v.Commits.Len() != before.Commits.Len()+1 || v.Heads[orMain(branch)] != o.Commit.ID {
+		return false, fmt.Errorf("version %d has not the commit", v.Version)
+	}
+	for _, e := range o.Edits {
+		if u, ok := e.(manifest.Update); ok {
+			if t, live := v.ByIdentity(u.Identity); !live || t.Version != u.Version {
+				return false, fmt.Errorf("of %s %+v is published", u.Alias, t)
+			}
+		}
+	}
+	return true, nil
+}
+
+// Whatever call of a publish a process dies at, and whatever write's answer is
+// lost: a reader sees the graph before or after, and the same publish again
+// brings it to after, once.
+func TestPublishSweep(t *testing.T) {
+	base := store(t, graph(t, "midlife"))
+	for _, c := range []struct {
+		branch string
+		warm   bool
+	}{{"", true}, {"", false}, {"archive", true}, {"archive", false}} {
+		for name, rule := range map[string]fault.Rule{
+			"halt": {Do: fault.Halt}, "fail": {Do: fault.Fail}, "answer lost": {Match: fault.Writes, Do: fault.LoseAnswer},
+			"lost, then dead": {Match: fault.Writes, Do: func(ctx context.Context, a *fault.Attempt) error {
+				_ = a.Perform(ctx)
+				return fault.Halt(ctx, a)
+			}},
+		} {
+			before := open(t, base, manifest.Options{Branch: c.branch, ReadDeletions: true})
+			w := newWriter(t, base, c.branch, 5)
+			o := w.options(nil, w.next(before.Tables[0]), w.next(before.Tables[1]))
+			o.Head = &manifest.ExactHead{Commit: before.Heads[orMain(c.branch)]}
+			if before.Ref != nil {
+				o.Head.Identifier = before.Ref.Identifier
+			}
+			outcomes := map[bool]int{}
+			n, err := fault.Sweep(1000, func(at int) (bool, error) {
+				own := base.Clone()
+				rule := rule
+				rule.At = at
+				faulty := fault.New(own, rule)
+				o := o
+				if c.warm {
+					v, err := manifest.Open(context.Background(), own, manifest.Options{Branch: c.branch})
+					if err != nil {
+						return false, err
+					}
+					o.From = v
+				}
+				p, err := manifest.Publish(context.Background(), faulty, o)
+				after, bad := settled(own, c.branch, before, o)
+				outcomes[after]++
+				switch {
+				case bad != nil:
+					return false, bad
+				case err == nil && !after:
+					return false, fmt.Errorf("it was told that %d is published, and it is not", p.Version)
+				case err != nil && after && !errors.Is(err, blob.ErrAmbiguous) && !errors.Is(err, fault.ErrHalted):
+					return false, fmt.Errorf("it was told that nothing is published, and it is: %w", err)
+				case err != nil && name == "answer lost":
+					return false, fmt.Errorf("a lost answer was not settled: %w", err)
+				}
+				o.From = nil
+				again, err := manifest.Publish(context.Background(), own, o)
+				if err != nil {
+					return false, fmt.Errorf("the second try: %w", err)
+				}
+				if again.Wrote == after || again.Version != before.Version+1 {
+					return false, fmt.Errorf("the second try: %+v, and published was %v", again, after)
+				}
+				if done, bad := settled(own, c.branch, before, o); bad != nil || !done {
+					return false, fmt.Errorf("after the second try: %v %w", done, bad)
+				}
+				return faulty.Fired() > 0, nil
+			})
+			if err != nil {
+				t.Errorf("branch %q, warm %v, %s at %d: %v", c.branch, c.warm, name, n, err)
+			}
+			t.Logf("branch %q, warm %v, %s: %d places, %v", c.branch, c.warm, name, n, outcomes)
+			if outcomes[true] == 0 || outcomes[false] == 0 && name != "answer lost" {
+				t.Errorf("branch %q, warm %v, %s: %d places, %v", c.branch, c.warm, name, n, outcomes)
+			}
+		}
+	}
+}
+
+func isManifest(c fault.Call) bool {
+	return c.Op == blob.OpPut && c.IfAbsent && strings.Contains(c.Key, "__manifest/_versions/")
+}
+
+// rival publishes another commit right before ours is created.
+func rival(w *writer, edits func(*manifest.View) []manifest.Edit) fault.Action {
+	return fault.Rival(func(ctx context.Context, inner blob.Store) error {
+		v, err := manifest.Open(ctx, inner, manifest.Options{Branch: w.branch})
+		if err != nil {
+			return err
+		}
+		o := w.options(v)
+		if edits != nil {
+			o.Edits = edits(v)
+		}
+		_, err = manifest.Publish(ctx, inner, o)
+		return err
+	})
+}
+
+// A version that another writer made first is never written over and never
+// rebased on: the publish is judged anew, on what is there.
+func TestPublishLoses(t *testing.T) {
+	base := store(t, graph(t, "maintained"))
+	v := open(t, base, manifest.Options{})
+	publish := func(s blob.Store, o manifest.PublishOptions) (*manifest.Published, error) {
+		return manifest.Publish(context.Background(), s, o)
+	}
+	t.Run("and gets another parent", func(t *testing.T) {
+		own := base.Clone()
+		w, other := newWriter(t, own, "", 1), newWriter(t, own, "", 2)
+		other.n = 100
+		p, err := publish(fault.New(own, fault.Rule{Match: isManifest, At: 0, Do: rival(other, nil)}), w.options(v, w.next(v.Tables[0])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh := open(t, own, manifest.Options{})
+		if p.Version != v.Version+2 || p.Attempts != 2 || p.Parent != fresh.Commits.ID(1) || fresh.Commits.ParentID(1, manifest.First) != v.Commits.ID(0) {
+			t.Errorf("%+v", p)
+		}
+		if diff := manifest.Diff(fresh, p.View); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("to one that moved the head", func(t *testing.T) {
+		own := base.Clone()
+		w, other := newWriter(t, own, "", 1), newWriter(t, own, "", 2)
+		other.n = 100
+		o := w.options(v, w.next(v.Tables[0]))
+		o.Head = &manifest.ExactHead{Commit: v.Heads[manifest.Main]}
+		_, err := publish(fault.New(own, fault.Rule{Match: isManifest, At: 0, Do: rival(other, nil)}), o)
+		var changed *manifest.ReadSetChangedError
+		if !errors.As(err, &changed) || changed.Member != "graph_head:main" || changed.Expected != v.Heads[manifest.Main] || changed.Actual != "01KB7Q0V1S3F8D1Y3J8E000101" {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("to one that moved the table", func(t *testing.T) {
+		own := base.Clone()
+		w, other := newWriter(t, own, "", 1), newWriter(t, own, "", 2)
+		other.n = 100
+		e := v.Tables[0]
+		o := w.options(v, w.next(e))
+		o.Expected = []manifest.Expected{{Identity: e.Identity, Alias: e.Alias, Version: e.Version}}
+		move := func(v *manifest.View) []manifest.Edit { return []manifest.Edit{other.next(v.Tables[0])} }
+		_, err := publish(fault.New(own, fault.Rule{Match: isManifest, At: 0, Do: rival(other, move)}), o)
+		var mismatch *manifest.VersionMismatchError
+		if !errors.As(err, &mismatch) || mismatch.Expected != e.Version || mismatch.Actual <= e.Version || mismatch.Alias != e.Alias {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("for ever", func(t *testing.T) {
+		own := base.Clone()
+		w, other := newWriter(t, own, "", 1), newWriter(t, own, "", 2)
+		other.n = 100
+		waits := 0
+		o := w.options(v)
+		o.Backoff = func(context.Context, int) error { waits++; return nil }
+		_, err := publish(fault.New(own, fault.Rule{Match: isManifest, Every: true, Do: rival(other, nil)}), o)
+		var exhausted *manifest.ExhaustedError
+		if !errors.As(err, &exhausted) || exhausted.Attempts != 6 || waits != 5 {
+			t.Errorf("%v after %d waits", err, waits)
+		}
+		if _, ok := open(t, own, manifest.Options{}).Commit(o.Commit.ID); ok {
+			t.Error("it is published all the same")
+		}
+	})
+	t.Run("to one that did the same", func(t *testing.T) {
+		e := v.Tables[0]
+		for _, at := range []int{0, 5} { // noticed by the next attempt, and by the last look
+			own := base.Clone()
+			w, other := newWriter(t, own, "", 1), newWriter(t, own, "", 2)
+			other.n = 100
+			u := w.next(e)
+			u.Advance = true
+			there := func(v *manifest.View) []manifest.Edit {
+				if now, _ := v.ByIdentity(e.Identity); other.n >= 101+at && now.Version < u.Version {
+					x := u
+					x.Version++
+					return []manifest.Edit{x}
+				}
+				return nil
+			}
+			o := w.options(v, u)
+			p, err := publish(fault.New(own, fault.Rule{Match: isManifest, Every: true, Do: rival(other, there)}), o)
+			if err != nil || p.Wrote || p.Attempts != at+1 {
+				t.Fatalf("%d: %+v, %v", at, p, err)
+			}
+			if _, ok := p.View.Commit(o.Commit.ID); ok {
+				t.Error("a commit without a change was made")
+			}
+		}
+	})
+}
