@@ -11,8 +11,10 @@ import (
 // Row is one entity.
 type Row struct {
 	ID       string
-	Src, Dst string        // edges: ids of the ends
-	Values   []value.Value // in the order of Type.Properties
+	Src, Dst string // edges: ids of the ends
+	// Values in the order of Type.Properties. No rule looks into a blob: one that
+	// stays as it is may stand as an empty one.
+	Values []value.Value
 }
 
 // Kind says what a batch does with rows whose id is there already.

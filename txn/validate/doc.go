@@ -45,6 +45,7 @@
 //
 // The rules stand alone too (ValueRules, Unique, IDs, Degree, Endpoints), fed row
 // by row. They hold what they must remember: the texts of keys, ids, or sources.
+// Scan reads the rows of a batch as it is scanned; Record makes rows a batch.
 //
 // # Limits
 //
