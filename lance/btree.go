@@ -34,7 +34,8 @@ const (
 type btree struct {
 	s     *Snapshot
 	seg   *index.Segment
-	frags map[int]bool // positions of the fragments that it covers and that exist
+	frags map[int]bool                                  // positions of the fragments that it covers and that exist
+	ahead func(ctx context.Context, frags map[int]bool) // when set, called with those in which rows were found
 
 	mu    sync.Mutex
 	ready bool

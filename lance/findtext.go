@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"golang.org/x/sync/errgroup"
 )
 
 // FoundText is where values of a column of text stand.
@@ -101,8 +102,37 @@ func (x *finding) run(ctx context.Context, how LookUpMode) error {
 	return nil
 }
 
+// open opens the files that hold the column in some fragments, for the rows to
+// be compared. What goes wrong is told by whoever reads them.
+func (x *finding) open(ctx context.Context, frags map[int]bool) {
+	p, err := x.s.project([]string{x.column}, nil)
+	if err != nil {
+		return
+	}
+	bind := binder{p: p}
+	var g errgroup.Group
+	g.SetLimit(x.s.env.opts.Parallelism)
+	for at := range frags {
+		f := x.s.frags[at].f
+		plans, err := bind.bind(f)
+		if err != nil {
+			continue
+		}
+		for _, plan := range plans {
+			g.Go(func() error {
+				_, _, err := x.s.readers.open(ctx, x.s, &f.Files[plan.file])
+				return err
+			})
+		}
+	}
+	_ = g.Wait()
+}
+
 // look asks the index, and compares what it says with the rows.
 func (x *finding) look(ctx context.Context, l *LookUp) (map[string][]uint64, error) {
+	for _, t := range l.indexes[0].segments {
+		t.ahead = x.open
+	}
 	keys := make([]string, 0, len(x.want))
 	for v := range x.want {
 		keys = append(keys, v)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,9 @@ import (
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/commit"
 	"github.com/omnideck/omnideck/lance/format"
+	"github.com/omnideck/omnideck/lance/index"
 	tablepb "github.com/omnideck/omnideck/lance/pb/table"
 	"github.com/omnideck/omnideck/lance/refs"
 	"github.com/omnideck/omnideck/lance/rowid"
@@ -47,15 +50,7 @@ func TestReplay(t *testing.T) {
 			store := inMemory(t, name, graph(t, name))
 			ops, carried := map[string]int{}, 0
 			for _, root := range datasets(graph(t, name)) {
-				list, err := refs.List(t.Context(), store, root)
-				if err != nil {
-					t.Fatal(err)
-				}
-				branches := []string{""}
-				for _, b := range list.Branches {
-					branches = append(branches, b.Name)
-				}
-				for _, branch := range branches {
+				for _, branch := range branchesOf(t, store, root) {
 					carried += replayBranch(t, store, root, branch, ops)
 				}
 			}
@@ -104,9 +99,17 @@ func (r *replay) run(t *testing.T) (op string, carried int) {
 	t.Helper()
 	what := fmt.Sprintf("%s, branch %q, version %d", r.root, r.child.Branch(), r.child.Version())
 	o := lance.StageOptions{UUID: r.want.Uuid, Rand: bytes.NewReader(bytes.Repeat([]byte{7}, 32)), Properties: maps.Clone(r.want.TransactionProperties)}
+	for _, frags := range [][]*tablepb.DataFragment{r.want.GetOverwrite().GetFragments(), r.want.GetAppend().GetFragments()} {
+		if len(frags) > 1 {
+			o.FragmentRows = int64(frags[0].PhysicalRows)
+		}
+	}
 	now := func() time.Time { return r.child.Manifest().Timestamp }
 	own := r.rewound(t)
 	if r.base == nil {
+		if o.FragmentRows > 0 {
+			return "", 0 // Create makes one fragment of so few rows
+		}
 		s, _, err := lance.Create(t.Context(), own, r.root, lance.CreateOptions{Schema: r.child.Schema(), Rows: r.rows(t, false), UUID: o.UUID, Now: now, Rand: o.Rand, Allocator: checked(t)})
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
@@ -173,6 +176,9 @@ func (r *replay) stage(t *testing.T, base *lance.Snapshot, o lance.StageOptions)
 	_, o.CertifyAbsence = o.Properties["omnigraph.insert_absence"]
 	delete(o.Properties, "omnigraph.insert_absence")
 	up := r.want.GetUpdate()
+	if up.InsertedRows == nil && len(r.child.Schema().PrimaryKey()) == 0 {
+		return r.stageUpdate(t, base, o)
+	}
 	if len(up.NewFragments) == 1 && up.NewFragments[0].RowIdSequence == nil {
 		s, err := base.StageInsert(ctx, r.rows(t, true), o)
 		return s, "Insert", 0, err
@@ -183,6 +189,71 @@ func (r *replay) stage(t *testing.T, base *lance.Snapshot, o lance.StageOptions)
 	}
 	s, err := base.StageUpsert(ctx, rows, lance.UpsertOptions{StageOptions: o, LookUp: lance.LookUpByIndex})
 	return s, "Update", carried, err
+}
+
+// stageUpdate replaces rows by their addresses, as in a table without a key.
+func (r *replay) stageUpdate(t *testing.T, base *lance.Snapshot, o lance.StageOptions) (*lance.Staged, string, int, error) {
+	t.Helper()
+	var ids []uint64
+	for _, f := range r.want.GetUpdate().NewFragments {
+		seq, err := rowid.Decode(f.GetInlineRowIds())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seq.Len() != f.PhysicalRows || r.want.GetUpdate().UpdateMode != tablepb.UpdateMode_REWRITE_ROWS {
+			return nil, "", 0, nil // it inserted, too, or changed columns in place
+		}
+		ids = seq.Append(ids, 0, seq.Len())
+	}
+	if len(ids) == 0 {
+		return nil, "", 0, nil // nothing matched
+	}
+	addrs, ok, err := base.Addresses(t.Context(), ids)
+	if err != nil || slices.Contains(ok, false) {
+		t.Fatalf("%d rows were updated, %v", len(ids), err)
+	}
+	s, err := base.StageUpdate(t.Context(), addrs, r.rows(t, true), o)
+	return s, "Update", 0, err
+}
+
+// TestReplayPylance: the same for what pylance did to the tables that it makes
+// for tests of reading, in steps of many rows.
+func TestReplayPylance(t *testing.T) {
+	dir, cases := makeCases(t)
+	ops := map[string]int{}
+	for _, c := range cases {
+		if !c.Stable {
+			continue
+		}
+		store := inMemory(t, c.Case, files(t, filepath.Join(dir, c.Case)))
+		s := open(t, store, "data.lance", lance.OpenOptions{})
+		if s.Manifest().FileVersion != commit.FileVersion {
+			continue
+		}
+		for _, branch := range branchesOf(t, store, "data.lance") {
+			replayBranch(t, store, "data.lance", branch, ops)
+		}
+	}
+	t.Log(ops)
+	for _, op := range []string{"Create", "Append", "Update", "Delete", "Overwrite"} {
+		if ops[op] == 0 {
+			t.Errorf("no %s was replayed", op)
+		}
+	}
+}
+
+// branchesOf are the names of a dataset's branches, "" for main.
+func branchesOf(t *testing.T, store blob.Store, root string) []string {
+	t.Helper()
+	list, err := refs.List(t.Context(), store, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []string{""}
+	for _, b := range list.Branches {
+		out = append(out, b.Name)
+	}
+	return out
 }
 
 // rows are those of the version, or of its new fragments, blobs with their
@@ -374,6 +445,14 @@ func (r *replay) compare(t *testing.T, what string, s *lance.Snapshot) {
 		o.SchemaMetadata = nil // Lance forgets it there
 	}
 	for _, tx := range []*tablepb.Transaction{got, want} {
+		if u := tx.GetUpdate(); u != nil && u.InsertedRows == nil && len(s.Schema().PrimaryKey()) == 0 {
+			u.FieldsForPreservingFragBitmap = nil // who is given whole rows does not know which columns changed
+		}
+		byID := func(a, b *tablepb.DataFragment) int { return int(a.Id) - int(b.Id) }
+		slices.SortFunc(tx.GetUpdate().GetUpdatedFragments(), byID)
+		slices.SortFunc(tx.GetDelete().GetUpdatedFragments(), byID)
+		slices.Sort(tx.GetUpdate().GetRemovedFragmentIds())
+		slices.Sort(tx.GetDelete().GetDeletedFragmentIds())
 		evenFragments(t, tx.GetAppend().GetFragments(), tx.GetOverwrite().GetFragments(), tx.GetDelete().GetUpdatedFragments(),
 			tx.GetUpdate().GetUpdatedFragments(), tx.GetUpdate().GetNewFragments())
 	}
@@ -391,6 +470,9 @@ func (r *replay) compare(t *testing.T, what string, s *lance.Snapshot) {
 			}
 		}
 	}
+	if d := cmp.Diff(coverage(t, r.child), coverage(t, s)); d != "" {
+		t.Errorf("%s: the indexes differ (-theirs +ours):\n%s", what, d)
+	}
 	if !proto.Equal(ours, theirs) {
 		t.Errorf("%s: the manifest differs (-theirs +ours):\n%s", what, cmp.Diff(theirs, ours, protocmp.Transform()))
 	}
@@ -402,6 +484,22 @@ func (r *replay) compare(t *testing.T, what string, s *lance.Snapshot) {
 			t.Errorf("%s: the blobs of %s differ: %.200q, want %.200q", what, name, payloads(t, s, name, a), payloads(t, r.child, name, b))
 		}
 	}
+}
+
+// coverage is what the segments of indexes cover.
+func coverage(t *testing.T, s *lance.Snapshot) map[string][]uint32 {
+	t.Helper()
+	list, err := index.Describe(s.Manifest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]uint32{}
+	for _, x := range list {
+		for _, seg := range x.Segments {
+			out[x.Name+" "+seg.UUID] = seg.Fragments
+		}
+	}
+	return out
 }
 
 func allAddresses(t *testing.T, s *lance.Snapshot) []uint64 {
@@ -417,7 +515,7 @@ func evenFragments(t *testing.T, lists ...[]*tablepb.DataFragment) {
 			d.Path, d.FileSizeBytes = strings.Repeat("x", len(d.Path)), 0
 		}
 		if f.DeletionFile != nil {
-			f.DeletionFile.Id = 1
+			f.DeletionFile.Id, f.DeletionFile.FileType = 1, 0
 		}
 		if b := f.GetInlineRowIds(); len(b) > 0 {
 			seq, err := rowid.Decode(b)

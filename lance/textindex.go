@@ -190,7 +190,11 @@ func (t *btree) addresses(ctx context.Context, ids []uint64) ([]uint64, error) {
 	for _, p := range places {
 		touched[p.frag] = true
 	}
-	if err := s.readAllDeletions(ctx, touched); err != nil {
+	steps := []func() error{func() error { return s.readAllDeletions(ctx, touched) }}
+	if t.ahead != nil {
+		steps = append(steps, func() error { t.ahead(ctx, touched); return nil })
+	}
+	if err := together(steps); err != nil {
 		return nil, err
 	}
 	out := make([]uint64, 0, len(places))
