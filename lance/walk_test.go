@@ -213,7 +213,9 @@ func (w *walk) act() {
 		what, after = "update", func() { w.moved(all) }
 		staged, err = w.snap.StageUpdate(ctx, w.addresses(old), w.given(all, !keep), w.options())
 	case k < 18 && len(old) > 0:
-		if frags := w.snap.Fragments(); w.rnd.IntN(3) == 0 {
+		if frags := w.snap.Fragments(); w.rnd.IntN(10) == 0 {
+			old = w.some(len(w.rows)) // all of them
+		} else if w.rnd.IntN(3) == 0 {
 			f := frags[w.rnd.IntN(len(frags))].ID
 			old = nil
 			for id := range byValue(w.t.(*testing.T), w.snap, "id", []uint64{f}) {
