@@ -37,7 +37,7 @@
 //	branch has no ref                           OrphanDiscard for all
 //	a HEAD below what is published              Refuse for all
 //	own commit visible and as planned           Finalize for all; both commits: Refuse
-//	roll-back commit visible                    Finalize for all
+//	roll-back commit visible                    Finalize for all, when it was decided; else Refuse
 //	transactions that cannot be told            Refuse for all
 //	own effect under foreign ones, pin moved    Refuse for all
 //	no own effect, tables elsewhere moved       Discard          Refuse          Refuse          Refuse

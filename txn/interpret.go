@@ -108,6 +108,8 @@ func (i *interpreter) outcome() (Verdict, bool) {
 		return Verdict{}, false
 	case landed != nil && i.vis.RollBack:
 		return i.say(Refuse, BothVisible, "commit %s and commit %s, which takes it back, are both visible", p.Lineage.CommitID, p.Rollback), true
+	case i.vis.RollBack && !p.back:
+		return i.say(Refuse, BackUndecided, "commit %s, which takes it back, is visible, and the record does not say what it took back", p.Rollback), true
 	case i.vis.RollBack:
 		v := i.say(Finalize, "", "its roll-back is published")
 		v.RolledBack, v.Outcomes, v.Unstage = true, slices.Clone(p.outcomes), i.staged()
