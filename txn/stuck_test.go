@@ -13,6 +13,7 @@ import (
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/refs"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn"
@@ -161,9 +162,19 @@ func (g *graph) observe(p *txn.PublishPlan) []txn.Observation {
 				above = append(above, v)
 			}
 		}
-		o.Missing = len(all.Versions) == 0
+		if o.Missing = len(all.Versions) == 0; a.Branch != "" {
+			ref, err := refs.ReadBranch(context.Background(), g.store, folder, a.Branch)
+			if o.Missing = err != nil; o.Missing {
+				o.Head, above = 0, nil
+			} else {
+				o.ForkedAt = ref.ParentVersion
+				for _, s := range ref.Identifier {
+					o.ForkID = append(o.ForkID, txn.Fork{Version: s.Version, UUID: s.ID})
+				}
+			}
+		}
 		slices.Reverse(above)
-		for snap, err := range lance.ReadVersions(context.Background(), g.store, folder, above, lance.OpenOptions{}) {
+		for snap, err := range lance.ReadVersions(context.Background(), g.store, folder, above, lance.OpenOptions{Branch: a.Branch}) {
 			if err != nil {
 				g.t.Fatal(err)
 			}
