@@ -2,7 +2,6 @@ package lance_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,9 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -269,89 +265,6 @@ func (r *replay) rows(t *testing.T, onlyNew bool) lance.Rows {
 		return nil
 	}
 	return withBlobs(r.child, r.child.Scan(t.Context(), lance.ScanOptions{Fragments: frags, WithRowAddress: true}))
-}
-
-func blobColumns(s *lance.Snapshot) (out []string) {
-	for _, f := range s.Schema().Fields {
-		if f.Blob() == format.BlobV2 {
-			out = append(out, f.Name)
-		}
-	}
-	return out
-}
-
-// withBlobs puts the bytes where a scan has descriptors, and takes the
-// addresses out.
-func withBlobs(s *lance.Snapshot, rows lance.Rows) lance.Rows {
-	return func(yield func(arrow.RecordBatch, error) bool) {
-		for batch, err := range rows {
-			if err == nil {
-				batch, err = materialized(s, batch)
-			}
-			if !yield(batch, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func materialized(s *lance.Snapshot, batch arrow.RecordBatch) (arrow.RecordBatch, error) {
-	defer batch.Release()
-	var fields []arrow.Field
-	var cols []arrow.Array
-	for i, f := range batch.Schema().Fields() {
-		switch {
-		case f.Name == lance.ColRowAddress:
-			continue
-		case !slices.Contains(blobColumns(s), f.Name):
-			fields, cols = append(fields, f), append(cols, batch.Column(i))
-			continue
-		}
-		blobs, err := s.BlobsOf(batch, f.Name)
-		if err != nil {
-			return nil, err
-		}
-		b := array.NewStructBuilder(memory.DefaultAllocator, arrow.StructOf(
-			arrow.Field{Name: "uri", Type: arrow.BinaryTypes.String, Nullable: true},
-			arrow.Field{Name: "data", Type: arrow.BinaryTypes.Binary, Nullable: true}))
-		for _, v := range blobs {
-			data, err := v.Read(context.Background(), 0, -1)
-			if err != nil {
-				return nil, err
-			}
-			if b.Append(!v.Null); !v.Null {
-				b.FieldBuilder(0).AppendNull()
-				b.FieldBuilder(1).(*array.BinaryBuilder).Append(data)
-			}
-		}
-		arr := b.NewArray()
-		defer arr.Release()
-		fields, cols = append(fields, arrow.Field{Name: f.Name, Type: arr.DataType(), Nullable: true}), append(cols, arr)
-	}
-	return array.NewRecordBatch(arrow.NewSchema(fields, nil), cols, batch.NumRows()), nil
-}
-
-// without leaves columns out.
-func without(rows lance.Rows, names []string) lance.Rows {
-	return func(yield func(arrow.RecordBatch, error) bool) {
-		for batch, err := range rows {
-			if err == nil {
-				var fields []arrow.Field
-				var cols []arrow.Array
-				for i, f := range batch.Schema().Fields() {
-					if !slices.Contains(names, f.Name) {
-						fields, cols = append(fields, f), append(cols, batch.Column(i))
-					}
-				}
-				next := array.NewRecordBatch(arrow.NewSchema(fields, nil), cols, batch.NumRows())
-				batch.Release()
-				batch = next
-			}
-			if !yield(batch, err) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // keepsBlobs: the version moved rows, inserted none, and their blobs are what

@@ -2,8 +2,10 @@ package lance_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -153,4 +155,87 @@ func batchOf(mem memory.Allocator, all []*person, asBytes bool) arrow.RecordBatc
 // seeded gives the randomness of a staged transaction.
 func seeded(n int) io.Reader {
 	return bytes.NewReader(binary.LittleEndian.AppendUint64(make([]byte, 24), uint64(n)))
+}
+
+func blobColumns(s *lance.Snapshot) (out []string) {
+	for _, f := range s.Schema().Fields {
+		if f.Blob() == format.BlobV2 {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+// withBlobs puts the bytes where a scan has descriptors, and takes the
+// addresses out.
+func withBlobs(s *lance.Snapshot, rows lance.Rows) lance.Rows {
+	return func(yield func(arrow.RecordBatch, error) bool) {
+		for batch, err := range rows {
+			if err == nil {
+				batch, err = materialized(s, batch)
+			}
+			if !yield(batch, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func materialized(s *lance.Snapshot, batch arrow.RecordBatch) (arrow.RecordBatch, error) {
+	defer batch.Release()
+	var fields []arrow.Field
+	var cols []arrow.Array
+	for i, f := range batch.Schema().Fields() {
+		switch {
+		case f.Name == lance.ColRowAddress:
+			continue
+		case !slices.Contains(blobColumns(s), f.Name):
+			fields, cols = append(fields, f), append(cols, batch.Column(i))
+			continue
+		}
+		blobs, err := s.BlobsOf(batch, f.Name)
+		if err != nil {
+			return nil, err
+		}
+		b := array.NewStructBuilder(memory.DefaultAllocator, arrow.StructOf(
+			arrow.Field{Name: "uri", Type: arrow.BinaryTypes.String, Nullable: true},
+			arrow.Field{Name: "data", Type: arrow.BinaryTypes.Binary, Nullable: true}))
+		for _, v := range blobs {
+			data, err := v.Read(context.Background(), 0, -1)
+			if err != nil {
+				return nil, err
+			}
+			if b.Append(!v.Null); !v.Null {
+				b.FieldBuilder(0).AppendNull()
+				b.FieldBuilder(1).(*array.BinaryBuilder).Append(data)
+			}
+		}
+		arr := b.NewArray()
+		defer arr.Release()
+		fields, cols = append(fields, arrow.Field{Name: f.Name, Type: arr.DataType(), Nullable: true}), append(cols, arr)
+	}
+	return array.NewRecordBatch(arrow.NewSchema(fields, nil), cols, batch.NumRows()), nil
+}
+
+// without leaves columns out.
+func without(rows lance.Rows, names []string) lance.Rows {
+	return func(yield func(arrow.RecordBatch, error) bool) {
+		for batch, err := range rows {
+			if err == nil {
+				var fields []arrow.Field
+				var cols []arrow.Array
+				for i, f := range batch.Schema().Fields() {
+					if !slices.Contains(names, f.Name) {
+						fields, cols = append(fields, f), append(cols, batch.Column(i))
+					}
+				}
+				next := array.NewRecordBatch(arrow.NewSchema(fields, nil), cols, batch.NumRows())
+				batch.Release()
+				batch = next
+			}
+			if !yield(batch, err) || err != nil {
+				return
+			}
+		}
+	}
 }
