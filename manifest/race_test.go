@@ -1,0 +1,150 @@
+package manifest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/omnideck/omnideck/blob/opener"
+	"github.com/omnideck/omnideck/internal/s3lab/lab"
+	"github.com/omnideck/omnideck/manifest"
+)
+
+// TestMain is also the child of the races: it publishes to a graph and prints
+// what it was told.
+func TestMain(m *testing.M) {
+	if job := os.Getenv("OMNIDECK_PUBLISH_CHILD"); job != "" {
+		if err := child(strings.Fields(job)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// child: address, number, publishes. It builds on what it published last, and
+// tries again with the same commit when it has lost too often. Every second
+// publish moves its own table.
+func child(job []string) error {
+	number, _ := strconv.Atoi(job[1])
+	n, err := strconv.Atoi(job[2])
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	store, err := opener.Open(ctx, job[0])
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	var from *manifest.View
+	for i := range n {
+		o := manifest.PublishOptions{From: from, Rand: rand.NewChaCha8([32]byte{byte(number), byte(i)})}
+		o.Commit = &manifest.Intent{ID: fmt.Sprintf("01KB7Q0V1S3F8D1Y3J8%02dE%04d", number, i), CreatedAt: int64(1000*i + number)}
+		if i%2 == 1 {
+			id := manifest.Identity{Table: uint64(number + 1), Incarnation: uint64(number + 100)}
+			alias := fmt.Sprintf("node:T%d", number)
+			o.Edits = []manifest.Edit{manifest.Update{Identity: id, Alias: alias, Version: uint64(i + 2), Rows: uint64(i), Meta: meta(i)}}
+		}
+		for {
+			p, err := manifest.Publish(ctx, store, o)
+			var exhausted *manifest.ExhaustedError
+			if errors.As(err, &exhausted) {
+				o.From = nil
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Println(o.Commit.ID, p.Version, p.Attempts)
+			from = p.View
+			break
+		}
+	}
+	return nil
+}
+
+// race lets processes publish to one graph at once, and looks at what they made:
+// one chain of commits, each the parent of the next, every acknowledged one in
+// the version that it was told, nothing else.
+func race(t *testing.T, uri string, procs, n int) {
+	t.Helper()
+	store, err := opener.Open(t.Context(), uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	begin := manifest.CreateOptions{Commit: manifest.Intent{ID: "01KB7Q0V1S3F8D1Y3J8E000000", CreatedAt: 1}}
+	for i := range procs {
+		begin.Tables = append(begin.Tables, manifest.Update{Identity: manifest.Identity{Table: uint64(i + 1), Incarnation: uint64(i + 100)}, Alias: fmt.Sprintf("node:T%d", i), Version: 1})
+	}
+	if _, err := manifest.Create(t.Context(), store, begin); err != nil {
+		t.Fatal(err)
+	}
+	out, children := make([]bytes.Buffer, procs), make([]*exec.Cmd, procs)
+	for i := range children {
+		children[i] = exec.CommandContext(t.Context(), os.Args[0])
+		children[i].Env = append(os.Environ(), fmt.Sprintf("OMNIDECK_PUBLISH_CHILD=%s %d %d", uri, i, n))
+		children[i].Stdout, children[i].Stderr = &out[i], os.Stderr
+		if err := children[i].Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told, lost := map[uint64]string{}, 0
+	for i, c := range children {
+		if err := c.Wait(); err != nil {
+			t.Fatalf("process %d: %v", i, err)
+		}
+		for line := range strings.Lines(out[i].String()) {
+			var id string
+			var version uint64
+			var attempts int
+			if _, err := fmt.Sscan(line, &id, &version, &attempts); err != nil {
+				t.Fatal(err)
+			}
+			if told[version] != "" {
+				t.Errorf("version %d was told twice", version)
+			}
+			told[version] = id
+			lost += attempts - 1
+		}
+	}
+	v, err := manifest.Open(t.Context(), store, manifest.Options{ReadDeletions: true})
+	if err != nil || len(v.Problems) > 0 {
+		t.Fatalf("%v %v", err, v.Problems)
+	}
+	total := procs*n + 1
+	if len(told) != total-1 || v.Version != uint64(total) || v.Commits.Len() != total {
+		t.Fatalf("%d acknowledged, version %d, %d commits; want %d", len(told), v.Version, v.Commits.Len(), total)
+	}
+	for i := range total - 1 {
+		c := v.Commits.At(i)
+		if c.ManifestVersion != uint64(total-i) || told[c.ManifestVersion] != c.ID || c.Parent != v.Commits.ID(i+1) {
+			t.Errorf("version %d: %+v, told was %s, before it is %s", total-i, c, told[c.ManifestVersion], v.Commits.ID(i+1))
+		}
+	}
+	for _, e := range v.Tables {
+		if want := uint64(n - n%2 + 1); e.Version != want {
+			t.Errorf("%s is at %d, want %d", e.Alias, e.Version, want)
+		}
+	}
+	t.Logf("%d processes, %d publishes, %d attempts lost", procs, total-1, lost)
+	if lost == 0 {
+		t.Error("they never met")
+	}
+}
+
+func TestProcessesLocal(t *testing.T) { race(t, t.TempDir(), 4, 12) }
+
+func TestProcessesS3(t *testing.T) {
+	lab.Test(t, lab.Options{})
+	race(t, "s3://"+lab.Bucket+"/race", 3, 8)
+}
