@@ -73,6 +73,9 @@
 // file adds nothing, unless with another Salt. An edge without id of its own that
 // was loaded in one commit is not recognised in chunks.
 //
+// So an append in chunks passes over entities that stand exactly as their lines say,
+// be it that two lines say the same; what stands otherwise it refuses as ever.
+//
 // Rules that look at several entities are asked of each chunk: a source of edges
 // with a least number (@card(2..)) must have that many within a chunk and the graph
 // below it, and values of a @unique that a merge hands from one entity to another
