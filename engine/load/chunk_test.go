@@ -311,6 +311,16 @@ func TestCompare(t *testing.T) {
 			rest += fmt.Sprint(b.Type.Name, b.Lines)
 		}
 		got := fmt.Sprintf("%d equal, %d different, %d missing, left %s; %s", s.Equal, s.Different, s.Missing, rest, s.First)
+		lost := errors.New("lost")
+		if _, err := c.Compare(func(*schema.Type, []string, func(validate.Row)) error { return lost }); !errors.Is(err, lost) {
+			t.Errorf("a graph that cannot be read: %v", err)
+		}
+		if _, err := c.Compare(func(t *schema.Type, ids []string, found func(validate.Row)) error {
+			found(validate.Row{ID: ids[0]})
+			return nil
+		}); err == nil || !strings.Contains(err.Error(), "was told with 0 values") {
+			t.Errorf("rows without values: %v", err)
+		}
 		if want := "2 equal, 2 different, 1 missing, left P[2 3]E[4]; line 2: node P 'b' stands with another value of n"; got != want || s.Landed() {
 			t.Errorf("found %s\nexpected %s", got, want)
 		}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/omnideck/omnideck/schema"
@@ -57,12 +58,16 @@ func (s *Standing) batch(b *Batch, stored Stored) error {
 		last[id] = i
 	}
 	equal, there := map[string]bool{}, 0
+	var odd error
 	all := len(ids)
 	for len(ids) > 0 {
 		n := min(len(ids), validate.MaxProbe)
 		err := stored(b.Type, ids[:n:n], func(r validate.Row) {
 			i, asked := last[r.ID]
-			if !asked {
+			if len(r.Values) != len(b.Type.Properties) {
+				odd = fmt.Errorf("comparing a chunk with the graph: %s '%s' was told with %d values, expected %d", b.Type.Alias(), r.ID, len(r.Values), len(b.Type.Properties))
+			}
+			if !asked || odd != nil {
 				return
 			}
 			there++
@@ -77,7 +82,7 @@ func (s *Standing) batch(b *Batch, stored Stored) error {
 				s.First = &Difference{b.Type, r.ID, column, b.Lines[i]}
 			}
 		})
-		if err != nil {
+		if err := errors.Join(err, odd); err != nil {
 			return err
 		}
 		ids = ids[n:]
@@ -103,8 +108,6 @@ func differs(t *schema.Type, a, b *validate.Row) string {
 		return "src"
 	case a.Dst != b.Dst:
 		return "dst"
-	case len(b.Values) != len(t.Properties):
-		return "id"
 	}
 	for i := range t.Properties {
 		if !a.Values[i].Equal(b.Values[i]) {

