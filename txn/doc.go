@@ -35,9 +35,9 @@
 //
 //	                                            Mutation, Load   BranchMerge     EnsureIndices   SchemaApply
 //	branch has no ref                           OrphanDiscard for all
-//	a HEAD below what is published              Refuse for all
 //	own commit visible and as planned           Finalize for all; both commits: Refuse
 //	roll-back commit visible                    Finalize for all, when it was decided; else Refuse
+//	a HEAD below what is published              Refuse for all
 //	transactions that cannot be told            Refuse for all
 //	own effect under foreign ones, pin moved    Refuse for all
 //	no own effect, tables elsewhere moved       Discard          Refuse          Refuse          Refuse
@@ -63,6 +63,10 @@
 // operation turns out to be published and a restore of its own recovery lies
 // above it, Finalize says to restore to the published version and to publish
 // that first.
+//
+// # Errors
+//
+// Every error is of one of three classes: ErrRetry, ErrCaller, ErrRecovery.
 //
 // # Has the content changed
 //

@@ -2,9 +2,12 @@ package txn
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/omnideck/omnideck/lance/commit"
+	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
 // dice turns fuzzed bytes into choices.
@@ -111,5 +114,49 @@ func FuzzInterpret(f *testing.F) {
 				t.Fatalf("a table was not looked at: %s", show(v))
 			}
 		}
+	})
+}
+
+// Any record that is sound is a plan, which is written as the same record and
+// judged, whatever its tables look like.
+func FuzzRecord(f *testing.F) {
+	names, err := filepath.Glob("sidecar/testdata/*.json")
+	if err != nil || len(names) == 0 {
+		f.Fatal(names, err)
+	}
+	for i, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, []byte{byte(i), 1, 0, 2, 1, 0, 3})
+	}
+	f.Fuzz(func(t *testing.T, data, luck []byte) {
+		rec, _, err := sidecar.Parse("x.json", data)
+		if err != nil {
+			return
+		}
+		p, err := FromRecord(rec)
+		if err != nil {
+			return
+		}
+		again, err := p.Record()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, errA := rec.Encode()
+		b, errB := again.Encode()
+		if errA != nil || errB != nil || len(a) != len(b) {
+			t.Fatalf("%v, %v:\n%s\nbecame\n%s", errA, errB, a, b)
+		}
+		d := dice(luck)
+		var obs []Observation
+		for i := range p.Actions {
+			obs = append(obs, d.observation(p, &p.Actions[i]))
+		}
+		vis := Visible{Base: p.Base, Gone: d.roll(9) == 1, RollBack: d.roll(9) == 1, Staging: Staging(d.roll(4))}
+		v := Interpret(p, obs, vis)
+		check(t, p, obs, vis, v)
+		v.Under(RollForwardOnly)
 	})
 }
