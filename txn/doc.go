@@ -48,6 +48,11 @@
 //	Confirmed, not all at HEAD                  Back             Refuse          Back            Back
 //	Confirmed, all at HEAD                      Forward for all; a schema apply only with its staged files
 //
+// This is what the Rust engine does too (tests let it recover the same states),
+// but for a decided roll-back of a Mutation, Load or BranchMerge, which it
+// publishes after all when the authority is the recorded one again; and for
+// foreign versions among those of an Optimize, which it publishes.
+//
 // An Optimize says only which tables it may move. Every version above the pin
 // must keep the content and, where the record tells the prefix, carry it. All
 // tables moved: Forward. Some: Back. None: Finalize when they are published

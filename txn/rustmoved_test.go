@@ -35,6 +35,7 @@ var twists = map[string]struct {
 	"confirmed, domain moved":          {"update-node", 7, txn.Back, func(r *sidecar.Record) { r.Plan.Authority.IdentityDomain = "01M8" }},
 	"merge, head moved":                {"merge", 5, txn.Back, func(r *sidecar.Record) { r.Plan.Authority.GraphHead = actor(foreign) }},
 	"new table, head moved":            {"schema-apply", 13, txn.Back, func(r *sidecar.Record) { r.Plan.Authority.GraphHead = actor(foreign) }},
+	"new table, roll-back decided":     {"schema-apply", 13, txn.Back, func(r *sidecar.Record) { r.Plan.RollingBack = true }},
 	"new table, another target":        {"schema-apply", 13, txn.Refuse, func(r *sidecar.Record) { r.TargetIRHash = "sha256:00" }},
 	"effects of somebody else":         {"insert-edge", 5, txn.Discard, func(r *sidecar.Record) { transactions(r, "x") }},
 	"effects of somebody else, merge":  {"merge", 5, txn.Refuse, func(r *sidecar.Record) { transactions(r, "x") }},
