@@ -31,7 +31,7 @@ func (p *plan) rows() []Row { return slices.Concat(p.moved, p.added) }
 
 // plan says what a publish writes on this base; it touches nothing.
 func (v *View) plan(o *PublishOptions) (*plan, error) {
-	if err := v.publishable(); err != nil {
+	if err := v.Publishable(); err != nil {
 		return nil, err
 	}
 	p := newPlan(v)
@@ -76,8 +76,9 @@ func (p *plan) take(edits []Edit) error {
 	return p.check()
 }
 
-// publishable refuses what must not be built on.
-func (v *View) publishable() error {
+// Publishable says why nothing may be built on the view: nil, or an
+// *UnsoundError. Publish asks it; who writes before it publishes asks first.
+func (v *View) Publishable() error {
 	bad := &UnsoundError{Branch: v.Branch, Version: v.Version}
 	if s := v.Stamp.Finding(); s != "" {
 		bad.Why = append(bad.Why, s)

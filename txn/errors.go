@@ -3,6 +3,7 @@ package txn
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/omnideck/omnideck/txn/validate"
 )
@@ -183,3 +184,39 @@ func orNone(s string) string {
 	}
 	return s
 }
+
+// LockedError: a schema apply holds its lock, or one that died left it.
+type LockedError struct {
+	Key   string
+	Since time.Time
+}
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("a schema apply holds the lock %s since %s, so that nothing may be written; nothing was: wait for it, or let doctor say whether it died", e.Key, e.Since.UTC().Format(time.RFC3339))
+}
+
+func (e *LockedError) Is(target error) bool { return target == ErrCaller }
+
+// SchemaError: the schema contract of the graph is not proven.
+type SchemaError struct{ Why string }
+
+func (e *SchemaError) Error() string {
+	return fmt.Sprintf("the schema of this graph cannot be relied upon: %s; nothing was written: run verify", e.Why)
+}
+
+func (e *SchemaError) Is(target error) bool { return target == ErrCaller }
+
+// UnforkedError: the branch reads the table from another branch's dataset, and a
+// write would have to fork it first.
+type UnforkedError struct {
+	Table  string
+	Branch string
+	Owner  string // "" = main
+}
+
+func (e *UnforkedError) Error() string {
+	return fmt.Sprintf("%s on branch %s is still that of branch %s, and this program does not fork a table for its first write on a branch; nothing was written: make the first write with omnigraph, or write on branch %s",
+		e.Table, named(e.Branch), named(e.Owner), named(e.Owner))
+}
+
+func (e *UnforkedError) Is(target error) bool { return target == ErrCaller }

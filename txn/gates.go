@@ -1,0 +1,202 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/lance/commit"
+	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/schema"
+	"github.com/omnideck/omnideck/txn/sidecar"
+)
+
+// gates asks once more, side by side, for everything that the plan rests on, and
+// lets Interpret judge (decisions 44). Nothing is durable before.
+func (p *publishing) gates(ctx context.Context) error {
+	t := p.t
+	p.view = t.View
+	if p.o.without&gateGuard != 0 {
+		return nil
+	}
+	var (
+		all    []pending
+		marker []byte
+		live   = t.View
+		heads  = make([]head, len(p.plan.Actions))
+	)
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { all, err = records(gctx, t.store); return err })
+	g.Go(func() error { return t.unlocked(gctx) })
+	g.Go(func() error {
+		obj, err := t.store.Get(gctx, schema.StateKey, blob.All)
+		if err != nil && !errors.Is(err, blob.ErrNotExist) {
+			return err
+		}
+		marker = obj.Data
+		return nil
+	})
+	g.Go(func() error {
+		same, err := t.standing(gctx, t.View)
+		if err == nil && !same {
+			live, err = manifest.Open(gctx, t.store, manifest.Options{Branch: t.o.Branch, Lance: t.o.Open})
+		}
+		if errors.As(err, new(*manifest.BranchNotFoundError)) {
+			live, err = nil, nil
+		}
+		return err
+	})
+	for i := range p.plan.Actions {
+		g.Go(func() (err error) { heads[i], err = t.newest(gctx, &p.plan.Actions[i]); return err })
+	}
+	if err := g.Wait(); err != nil {
+		return fmt.Errorf("looking once more before write %s is begun; nothing was written: %w", p.plan.ID, err)
+	}
+	if s := standing(all, t.o.Branch); s != nil {
+		return s.refusal()
+	}
+	vis, err := p.shown(live, marker)
+	if err != nil {
+		return err
+	}
+	var seen []Observation
+	for i := range p.plan.Actions {
+		o := observed(&p.plan.Actions[i], live, heads[i])
+		o.Claims = claims(all, o.Table, p.plan.Actions[i].Branch)
+		seen = append(seen, o)
+	}
+	if v := Interpret(p.plan, seen, vis); v.Err() != nil || v.Do != Proceed {
+		return v.Err()
+	}
+	for i, h := range heads {
+		if h.replaced {
+			a := p.plan.Actions[i]
+			return &InvariantError{a.Alias, fmt.Sprintf("version %d was replaced while this was prepared", a.Pin)}
+		}
+	}
+	p.view = live
+	return nil
+}
+
+// Recheck asks once more whether the base stands, and spends the Txn: what makes
+// it true that a conditional write had nothing to do.
+func (t *Txn) Recheck(ctx context.Context) error {
+	if t.spent.Swap(true) {
+		return errSpent
+	}
+	p := &publishing{t: t, o: &t.o, plan: &PublishPlan{ID: "without effect", Class: Strict, Pre: ExactHead, Base: t.Base}}
+	if t.o.ExpectedHead != nil {
+		p.plan.Class = Conditional
+	}
+	return p.gates(ctx)
+}
+
+// head is the newest version of a table.
+type head struct {
+	version  uint64 // 0 = there is none
+	replaced bool   // another object stands where the pinned version was read
+}
+
+// newest asks with a LIST of one key.
+func (t *Txn) newest(ctx context.Context, a *TableAction) (head, error) {
+	st := t.staged[a.Table]
+	latest, n, err := st.Base.IsLatest(ctx)
+	return head{n, !latest && n == a.Pin}, err
+}
+
+// shown is what the branch shows now.
+func (p *publishing) shown(live *manifest.View, marker []byte) (Visible, error) {
+	vis := Visible{Root: p.t.store.Properties().URL, Gone: live == nil}
+	if live == nil {
+		return vis, nil
+	}
+	mk, err := schema.ParseMarker(marker)
+	if err != nil {
+		return vis, &ReadSetChangedError{Member: "schema_contract", Expected: "the marker that was captured", Actual: err.Error()}
+	}
+	vis.Base = baseOf(live, mk)
+	if p.plan.Base.differs(vis.Base, false) == nil && !bytes.Equal(marker, p.t.marker) {
+		return vis, &ReadSetChangedError{Member: "schema_contract", Expected: "the marker that was captured", Actual: "another with the same hashes"}
+	}
+	return vis, nil
+}
+
+// observed is a table as the live view and its newest version show it.
+func observed(a *TableAction, live *manifest.View, h head) Observation {
+	o := Observation{Table: a.Table, Missing: h.version == 0, Head: h.version}
+	if live == nil {
+		return o
+	}
+	if e, ok := live.ByIdentity(manifest.Identity(a.Table)); ok {
+		o.Alias, o.Pin, o.Owner = e.Alias, e.Version, e.Owner
+	}
+	return o
+}
+
+// stopped is the end of an armed plan whose n-th effect failed. When it was the
+// first, and reading shows that no table has a transaction of the plan, the
+// record is removed and nothing happened.
+func (p *publishing) stopped(ctx context.Context, n int, cause error) error {
+	reason := "it stopped at " + p.plan.Actions[n].Alias
+	if n > 0 || errors.Is(cause, blob.ErrAmbiguous) {
+		return p.stuck(reason, cause)
+	}
+	v, heads, err := p.settle(ctx)
+	if err != nil {
+		return p.stuck(reason+", and what became of it could not be read", errors.Join(cause, err))
+	}
+	if v.Do != Discard {
+		return p.stuck(reason+" ("+v.Text+")", cause)
+	}
+	if err := p.t.store.Delete(ctx, sidecar.Folder+p.plan.ID+sidecar.Suffix); err != nil {
+		return p.stuck(reason+" without an effect, and its record could not be removed", errors.Join(cause, err))
+	}
+	if !conflicted(cause) {
+		return fmt.Errorf("write %s; nothing was written: %w", p.plan.ID, cause)
+	}
+	a := p.plan.Actions[0]
+	return &ReadSetChangedError{Member: "key_fence:" + a.Alias, Expected: fmt.Sprintf("version %d", a.Pin), Actual: fmt.Sprintf("version %d", heads[0])}
+}
+
+// settle looks at every table of the armed plan, and at the branch.
+func (p *publishing) settle(ctx context.Context) (Verdict, []uint64, error) {
+	t := p.t
+	live, err := manifest.Open(ctx, t.store, manifest.Options{Branch: t.o.Branch, Lance: t.o.Open})
+	if err != nil {
+		return Verdict{}, nil, err
+	}
+	obj, err := t.store.Get(ctx, schema.StateKey, blob.All)
+	if err != nil {
+		return Verdict{}, nil, err
+	}
+	mk, err := schema.ParseMarker(obj.Data)
+	if err != nil {
+		return Verdict{}, nil, err
+	}
+	vis := Visible{Root: t.store.Properties().URL, Base: baseOf(live, mk)}
+	var seen []Observation
+	var heads []uint64
+	for i := range p.plan.Actions {
+		a := &p.plan.Actions[i]
+		h, err := t.newest(ctx, a)
+		if err != nil {
+			return Verdict{}, nil, err
+		}
+		o := observed(a, live, h)
+		if o.Chain, err = t.chain(ctx, t.staged[a.Table].Base.Root(), a.Branch, a.Pin, h.version); err != nil {
+			return Verdict{}, nil, err
+		}
+		seen, heads = append(seen, o), append(heads, h.version)
+	}
+	if c, ok := live.State.Commit(p.plan.Lineage.CommitID); ok {
+		vis.Original = &Landed{Commit: c, Tables: live.Tables}
+	}
+	return Interpret(p.plan, seen, vis), heads, nil
+}
+
+// conflicted reports that another transaction came first.
+func conflicted(err error) bool { return errors.As(err, new(*commit.ConflictError)) }

@@ -1,0 +1,97 @@
+package txn
+
+import (
+	"context"
+	"time"
+
+	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/manifest"
+)
+
+// Options of a write. The zero value writes on main, on whatever is there.
+type Options struct {
+	Branch string // that is written, whatever a handle is bound to; "" or "main" = main
+	Actor  *string
+
+	// Seen is the state that the caller decided on (BaseView, BaseHandle of
+	// engine-semantics §4.5): the live one must have the same rows. nil = live.
+	Seen *State
+	// ExpectedHead is the commit that the branch must be at (BaseCommit).
+	ExpectedHead *string
+
+	Warm *Warm // what an earlier write or reading of this store left
+	Open lance.OpenOptions
+
+	Now   func() time.Time                                 // nil = time.Now
+	IDs   *IDs                                             // nil = those of the process
+	Sleep func(ctx context.Context, d time.Duration) error // nil = a timer
+	// Grace is the age from which on a recovery record is not that of a writer
+	// who is still at it (decisions 13): younger ones are waited for. 0 = 30 s,
+	// negative = none.
+	Grace time.Duration
+	// Backoff waits before attempt n ≥ 1; nil does not wait.
+	Backoff func(ctx context.Context, n int) error
+	// Events hears of every step, on the goroutine that writes.
+	Events func(Event)
+
+	without guard // tests alone turn guards off
+	watch   *watcher
+	moved   bool // a strict run began anew because its base moved
+}
+
+// Warm is what one write leaves for the next: then only what changed is read.
+// It is never believed: its view is probed, its tables' newest versions are
+// asked for under the gates.
+type Warm struct {
+	View   *manifest.View
+	Tables map[Identity]*lance.Snapshot
+}
+
+// guard is one of the three checks of which each alone keeps a kind of lost
+// update away.
+type guard uint8
+
+const (
+	viewGuard guard = 1 << iota // the live state is the one that was seen
+	gateGuard                   // nothing moved between capture and arming
+	casGuard                    // the publish demands the exact head and versions
+)
+
+const (
+	defaultGrace = 30 * time.Second
+	poll         = 250 * time.Millisecond
+)
+
+// completed are the options with every default in place.
+func (o Options) completed() Options {
+	if o.Branch == manifest.Main {
+		o.Branch = ""
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.IDs == nil {
+		o.IDs = process
+	}
+	if o.Grace == 0 {
+		o.Grace = defaultGrace
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.watch == nil {
+		o.watch = &watcher{attempt: 1}
+	}
+	return o
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,138 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/txn/sidecar"
+)
+
+// maxPending bounds how many recovery records are read: a sound graph has none.
+const maxPending = 256
+
+// pending is a recovery record that is there.
+type pending struct {
+	id  string
+	rec *sidecar.Record
+	err error // it cannot be understood
+}
+
+// records lists and reads the recovery records: one LIST, and one GET for each.
+// One that goes away in between is none.
+func records(ctx context.Context, store blob.Store) ([]pending, error) {
+	var out []pending
+	for e, err := range store.List(ctx, blob.ListOptions{Prefix: sidecar.Folder}) {
+		if err != nil {
+			return nil, fmt.Errorf("listing the recovery records in %s: %w", sidecar.Folder, err)
+		}
+		if e.IsPrefix || !strings.HasSuffix(e.Key, sidecar.Suffix) {
+			continue
+		}
+		if len(out) == maxPending {
+			return nil, &RecoveryRequiredError{OperationID: out[0].id, Reason: fmt.Sprintf("more than %d recovery records are there", maxPending)}
+		}
+		out = append(out, pending{id: strings.TrimSuffix(path.Base(e.Key), sidecar.Suffix)})
+	}
+	kept := out[:0]
+	for _, p := range out {
+		key := sidecar.Folder + p.id + sidecar.Suffix
+		obj, err := store.Get(ctx, key, blob.All)
+		switch {
+		case errors.Is(err, blob.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("reading the recovery record %s: %w", key, err)
+		}
+		var problems []sidecar.Problem
+		p.rec, problems, p.err = sidecar.Parse(key, obj.Data)
+		if p.err == nil && len(problems) > 0 {
+			p.err = problems[0]
+		}
+		kept = append(kept, p)
+	}
+	return kept, nil
+}
+
+// stands reports a record that stands in the way of a write on a branch: one of
+// that branch, one of a schema apply, one that nobody can tell.
+func (p *pending) stands(branch string) bool {
+	return p.err != nil || p.rec.Branch == branch || p.rec.Kind == sidecar.SchemaApply
+}
+
+// standing is the first record in the way; nil = none.
+func standing(all []pending, branch string) *pending {
+	for i := range all {
+		if all[i].stands(branch) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// refusal is what a writer says who does not wait.
+func (p *pending) refusal() error {
+	reason := "it is not finished"
+	if p.err != nil {
+		reason = "its record cannot be understood: " + p.err.Error()
+	} else if p.rec.Phase != "" {
+		reason = fmt.Sprintf("it is a %s on branch %s that is %s and not finished", p.rec.Kind, named(p.rec.Branch), p.rec.Phase)
+	}
+	return &RecoveryRequiredError{OperationID: p.id, Reason: reason, Err: p.err}
+}
+
+// claims are the operations whose records name a table on a branch.
+func claims(all []pending, table Identity, branch string) []string {
+	var out []string
+	for _, p := range all {
+		for _, pin := range p.rec.Pins {
+			if pin.Identity == table && pin.Branch == branch {
+				out = append(out, p.id)
+			}
+		}
+	}
+	return out
+}
+
+// left is how long a record may still be that of a writer at work.
+func (p *pending) left(o *Options) time.Duration {
+	if p.err != nil {
+		return 0
+	}
+	began := p.rec.StartedAt
+	if t, ok := p.rec.IDTime(); ok {
+		began = t
+	}
+	return min(max(o.Grace-o.Now().Sub(began), 0), max(o.Grace, 0))
+}
+
+// free waits until no record stands in the way (decisions 45), bounded by the
+// grace of the records that it meets. waited says that it had to.
+func free(ctx context.Context, store blob.Store, o *Options) (waited bool, err error) {
+	var spent time.Duration
+	for {
+		all, err := records(ctx, store)
+		if err != nil {
+			return waited, err
+		}
+		p := standing(all, o.Branch)
+		if p == nil {
+			return waited, nil
+		}
+		left := p.left(o)
+		if left == 0 || spent >= 4*o.Grace {
+			return waited, p.refusal()
+		}
+		waited = true
+		o.watch.step(Event{Step: StepWaiting, Operation: p.id, Err: p.refusal()})
+		d := min(left, poll)
+		if err := o.Sleep(ctx, d); err != nil {
+			return waited, fmt.Errorf("waiting for operation %s: %w", p.id, err)
+		}
+		spent += d
+	}
+}

@@ -1,0 +1,335 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/commit"
+	"github.com/omnideck/omnideck/lance/refs"
+	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/txn/sidecar"
+)
+
+// TableReceipt is what a write did to one table.
+type TableReceipt struct {
+	Table                      Identity
+	Alias                      string
+	From, To                   uint64 // versions
+	Inserted, Updated, Deleted uint64 // rows
+	Rows                       uint64 // after it
+}
+
+// Receipt is what an acknowledged write came to.
+type Receipt struct {
+	Operation string
+	Commit    manifest.Commit
+	Tables    []TableReceipt // by alias
+	Attempts  int            // of the run, 1 without one
+	Warm      *Warm          // for the next write
+	// Warning is why the recovery record could not be removed: the write stands,
+	// and recovery will remove it. nil = it is gone.
+	Warning error
+}
+
+// publishing is one Publish.
+type publishing struct {
+	t     *Txn
+	plan  *PublishPlan
+	o     *Options
+	view  *manifest.View // live, as the gates saw it
+	after map[Identity]*lance.Snapshot
+	out   *Receipt
+}
+
+// Publish carries a plan out, and spends the Txn (engine-semantics §3, §4.3):
+//
+//	gates     no record in the way, marker and lock as they were, the head the
+//	          same, every table's newest version the published one; else the error
+//	          of Interpret
+//	arm       PUT the record
+//	effects   each table's exact commit, by alias
+//	confirm   PUT the record again
+//	publish   the CAS of `__manifest` on the exact head
+//	retire    DELETE the record
+//
+// A plan without actions is published at once, without a record. Before it is
+// armed errors are ordinary: nothing was written. From then on the caller's
+// context no longer ends it, and errors are *RecoveryRequiredError; but for a
+// first table that others moved: when no table shows a transaction of this plan,
+// the record is removed and the error is a *ReadSetChangedError.
+func Publish(ctx context.Context, t *Txn, plan *PublishPlan) (*Receipt, error) {
+	if t.spent.Swap(true) {
+		return nil, errSpent
+	}
+	p := &publishing{t: t, plan: plan, o: &t.o, after: map[Identity]*lance.Snapshot{}, out: &Receipt{Operation: plan.ID, Attempts: 1}}
+	for _, a := range plan.Actions {
+		if st := t.staged[a.Table]; st == nil || len(a.Commits) != 1 || st.UUID() != a.Commits[0].UUID {
+			return nil, plan.fail("what it does to %s was not staged on this base", a.Alias)
+		}
+	}
+	p.step(StepPrepared, "")
+	if err := p.gates(ctx); err != nil {
+		return nil, err
+	}
+	p.step(StepChecked, "")
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("write %s was given up before anything was written: %w", plan.ID, err)
+	}
+	ctx = context.WithoutCancel(ctx)
+	if len(plan.Actions) > 0 {
+		if err := p.effects(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return p.visible(ctx)
+}
+
+func (p *publishing) step(s Step, table string) {
+	p.o.watch.step(Event{Step: s, Operation: p.plan.ID, Table: table})
+}
+
+// effects arms the plan, moves its tables, and confirms.
+func (p *publishing) effects(ctx context.Context) error {
+	armed, err := p.plan.Arm()
+	if err != nil {
+		return err
+	}
+	if err := p.arm(ctx, armed); err != nil {
+		return err
+	}
+	p.plan = armed
+	p.step(StepArmed, "")
+	var bound []Bound
+	for i := range armed.Actions {
+		b, err := p.effect(ctx, &armed.Actions[i])
+		if err != nil {
+			return p.stopped(ctx, i, err)
+		}
+		bound = append(bound, *b)
+		p.step(StepEffect, armed.Actions[i].Alias)
+	}
+	confirmed, err := armed.Confirm(bound)
+	if err == nil {
+		_, err = p.record(ctx, confirmed)
+	}
+	if err != nil {
+		return p.stuck("its effects are done and could not be confirmed", err)
+	}
+	p.plan = confirmed
+	p.step(StepConfirmed, "")
+	return nil
+}
+
+// stuck is the error of an armed plan.
+func (p *publishing) stuck(reason string, err error) error {
+	return &RecoveryRequiredError{OperationID: p.plan.ID, Reason: fmt.Sprintf("%s: %v", reason, err), Err: err}
+}
+
+// record writes the plan down. When the answer is lost the object is read back:
+// there says what is known of it.
+func (p *publishing) record(ctx context.Context, plan *PublishPlan) (there bool, err error) {
+	rec, err := plan.Record()
+	if err != nil {
+		return false, err
+	}
+	data, err := rec.Encode()
+	if err != nil {
+		return false, err
+	}
+	if _, err = p.t.store.Put(ctx, rec.Name(), data); err == nil {
+		return true, nil
+	}
+	if !errors.Is(err, blob.ErrAmbiguous) {
+		return false, err
+	}
+	obj, readErr := p.t.store.Get(ctx, rec.Name(), blob.All)
+	switch {
+	case readErr == nil && bytes.Equal(obj.Data, data):
+		return true, nil
+	case errors.Is(readErr, blob.ErrNotExist):
+		return false, err
+	}
+	return true, err
+}
+
+// arm writes the record. Without it nothing has happened.
+func (p *publishing) arm(ctx context.Context, armed *PublishPlan) error {
+	there, err := p.record(ctx, armed)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("writing down operation %s before its first effect; nothing was written: %w", armed.ID, err)
+	if there {
+		p.plan = armed
+		return p.stuck("it is not known whether its record was written; no effect was begun", err)
+	}
+	return err
+}
+
+// settlings bounds how often an outcome that is not known is asked for.
+const settlings = 3
+
+// effect commits the staged transaction of a table as exactly the version after
+// its pin. A lost answer is settled by committing again: what landed is found.
+func (p *publishing) effect(ctx context.Context, a *TableAction) (*Bound, error) {
+	st := p.t.staged[a.Table]
+	var (
+		snap *lance.Snapshot
+		made *commit.Committed
+		err  error
+	)
+	for range settlings {
+		snap, made, err = st.Commit(ctx, lance.CommitOptions{Exact: true, Blind: true, Now: p.o.Now})
+		if !errors.Is(err, blob.ErrAmbiguous) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("committing to %s: %w", a.Alias, err)
+	}
+	rows, known := snap.CountRows()
+	if !known {
+		return nil, fmt.Errorf("committing to %s: version %d does not say how many rows it has", a.Alias, made.Version)
+	}
+	p.after[a.Table] = snap
+	size, scheme := uint64(made.Size), "V2"
+	out := Output{Version: made.Version, Branch: a.Branch, Rows: rows, ManifestPath: p.t.path(made.Key), ManifestSize: &size, NamingScheme: &scheme}
+	if made.ETag != "" {
+		out.ETag = &made.ETag
+	}
+	p.out.Tables = append(p.out.Tables, TableReceipt{
+		Table: a.Table, Alias: a.Alias, From: a.Pin, To: made.Version, Inserted: st.Inserted, Updated: st.Updated, Deleted: st.Deleted, Rows: rows,
+	})
+	return &Bound{Table: a.Table, Output: out, Last: Transaction{ReadVersion: made.Txn.GetReadVersion(), UUID: made.Txn.GetUuid()}}, nil
+}
+
+// visible publishes, retires and acknowledges.
+func (p *publishing) visible(ctx context.Context) (*Receipt, error) {
+	made, err := p.cas(ctx)
+	if err != nil {
+		if len(p.plan.Actions) == 0 && !errors.Is(err, blob.ErrAmbiguous) {
+			return nil, p.ordinary(err)
+		}
+		return nil, p.stuck("its effects are done and could not be published", err)
+	}
+	p.step(StepPublished, "")
+	if p.plan.Phase() == Confirmed {
+		if err := p.t.store.Delete(ctx, sidecar.Folder+p.plan.ID+sidecar.Suffix); err != nil {
+			p.out.Warning = fmt.Errorf("commit %s is published and its recovery record could not be removed: %w", p.plan.Lineage.CommitID, err)
+		} else {
+			p.step(StepRetired, "")
+		}
+	}
+	p.out.Commit = manifest.Commit{
+		ID: p.plan.Lineage.CommitID, Branch: p.plan.Base.Branch, ManifestVersion: made.Version, Parent: made.Parent,
+		MergedParent: text(p.plan.Lineage.MergedParent), Actor: p.plan.Actor, CreatedAt: p.plan.Lineage.CreatedAt,
+	}
+	p.out.Warm = p.warm(made)
+	return p.out, nil
+}
+
+// warm is what the next write may begin with: the view, and the tables that are
+// at their published version.
+func (p *publishing) warm(made *manifest.Published) *Warm {
+	w := &Warm{View: made.View, Tables: p.after}
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	if old := p.o.Warm; old != nil {
+		for id, s := range old.Tables {
+			if w.Tables[id] == nil {
+				w.Tables[id] = s
+			}
+		}
+	}
+	for id, h := range p.t.handles {
+		if h.snap != nil && (w.Tables[id] == nil || w.Tables[id].Version() < h.snap.Version()) {
+			w.Tables[id] = h.snap
+		}
+	}
+	for id, s := range w.Tables {
+		if e, ok := made.View.ByIdentity(manifest.Identity(id)); !ok || e.Version != s.Version() || e.Owner != s.Branch() {
+			delete(w.Tables, id)
+		}
+	}
+	return w
+}
+
+// decided reports an error of a publish that the same publish would end in again.
+func decided(err error) bool {
+	return errors.As(err, new(*manifest.ReadSetChangedError)) || errors.As(err, new(*manifest.VersionMismatchError)) || errors.As(err, new(*manifest.ExhaustedError)) ||
+		errors.As(err, new(*manifest.InvalidEditError)) || errors.As(err, new(*manifest.UnsoundError)) || errors.As(err, new(*manifest.BranchNotFoundError))
+}
+
+// cas publishes, on the state that the gates saw. After any other failure, a
+// lost answer among them, the same commit is published again: one that is there
+// is found and not made twice.
+func (p *publishing) cas(ctx context.Context) (*manifest.Published, error) {
+	plan := p.plan
+	o := manifest.PublishOptions{
+		Branch: plan.Base.Branch, From: p.view, Open: manifest.Options{Lance: p.o.Open}, Now: p.o.Now, Rand: p.o.IDs, Backoff: p.o.Backoff,
+		Commit: &manifest.Intent{ID: plan.Lineage.CommitID, MergedParent: text(plan.Lineage.MergedParent), Actor: plan.Actor, CreatedAt: plan.Lineage.CreatedAt},
+	}
+	if p.o.without&casGuard == 0 {
+		o.Head = &manifest.ExactHead{Commit: text(plan.Base.Head)}
+		for _, f := range plan.Base.BranchID {
+			o.Head.Identifier = append(o.Head.Identifier, refs.Step{Version: f.Version, ID: f.UUID})
+		}
+	}
+	for _, s := range plan.Delta.Updates {
+		id := manifest.Identity(s.Identity)
+		c := s.Confirmed
+		o.Edits = append(o.Edits, manifest.Update{
+			Identity: id, Alias: s.Alias, Version: c.Version, Owner: c.Branch, Rows: c.Rows,
+			Meta: manifest.TableMeta{ManifestPath: c.ManifestPath, ManifestSize: c.ManifestSize, ETag: c.ETag, NamingScheme: c.NamingScheme},
+		})
+		if p.o.without&casGuard == 0 {
+			o.Expected = append(o.Expected, manifest.Expected{Identity: id, Alias: s.Alias, Version: s.Expected})
+		}
+	}
+	var (
+		made *manifest.Published
+		err  error
+	)
+	for range settlings {
+		made, err = manifest.Publish(ctx, p.t.store, o)
+		if err == nil || decided(err) {
+			break
+		}
+		o.From = nil
+	}
+	return made, err
+}
+
+// ordinary is the error of a publish without effects, of which nothing is
+// visible.
+func (p *publishing) ordinary(err error) error {
+	var (
+		changed  *manifest.ReadSetChangedError
+		mismatch *manifest.VersionMismatchError
+		lost     *manifest.ExhaustedError
+	)
+	switch {
+	case errors.As(err, &changed) && p.plan.Class == Conditional:
+		return &PreconditionFailedError{Branch: p.plan.Base.Branch, Expected: changed.Expected, Actual: changed.Actual}
+	case errors.As(err, &changed):
+		return &ReadSetChangedError{Member: changed.Member, Expected: changed.Expected, Actual: changed.Actual}
+	case errors.As(err, &mismatch):
+		return &PublishedVersionMismatchError{Table: mismatch.Alias, Expected: mismatch.Expected, Actual: mismatch.Actual}
+	case errors.As(err, &lost):
+		return &ContentionError{What: "publish on branch " + named(p.plan.Base.Branch), Attempts: lost.Attempts, Err: err}
+	}
+	return err
+}
+
+// wait is the pause before attempt n.
+func (o *Options) wait(ctx context.Context, n int) error {
+	if o.Backoff != nil {
+		return o.Backoff(ctx, n)
+	}
+	return o.Sleep(ctx, time.Duration(min(n, 20))*5*time.Millisecond)
+}
