@@ -23,63 +23,73 @@ func (p *publishing) gates(ctx context.Context) error {
 	if p.o.without&gateGuard != 0 {
 		return nil
 	}
-	var (
-		all    []pending
-		marker []byte
-		live   = t.View
-		heads  = make([]head, len(p.plan.Actions))
-	)
+	l, err := p.again(ctx)
+	if err != nil {
+		return fmt.Errorf("looking once more before write %s is begun; nothing was written: %w", p.plan.ID, err)
+	}
+	if s := standing(l.records, t.o.Branch); s != nil {
+		return s.refusal()
+	}
+	vis, err := p.shown(l.view, l.marker)
+	if err != nil {
+		return err
+	}
+	var seen []Observation
+	for i := range p.plan.Actions {
+		o := observed(&p.plan.Actions[i], l.view, l.heads[i])
+		o.Claims = claims(l.records, o.Table, p.plan.Actions[i].Branch)
+		seen = append(seen, o)
+	}
+	if v := Interpret(p.plan, seen, vis); v.Err() != nil || v.Do != Proceed {
+		return v.Err()
+	}
+	for i, h := range l.heads {
+		if h.replaced {
+			a := p.plan.Actions[i]
+			return &InvariantError{a.Alias, fmt.Sprintf("version %d was replaced while this was prepared", a.Pin)}
+		}
+	}
+	p.view = l.view
+	return nil
+}
+
+// looked is what the gates look at.
+type looked struct {
+	records []pending
+	marker  []byte
+	view    *manifest.View // nil: the branch is gone
+	heads   []head         // of the plan's actions
+}
+
+// again reads it, side by side.
+func (p *publishing) again(ctx context.Context) (*looked, error) {
+	t := p.t
+	l := &looked{view: t.View, heads: make([]head, len(p.plan.Actions))}
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { all, err = records(gctx, t.store); return err })
+	g.Go(func() (err error) { l.records, err = records(gctx, t.store); return err })
 	g.Go(func() error { return t.unlocked(gctx) })
 	g.Go(func() error {
 		obj, err := t.store.Get(gctx, schema.StateKey, blob.All)
 		if err != nil && !errors.Is(err, blob.ErrNotExist) {
 			return err
 		}
-		marker = obj.Data
+		l.marker = obj.Data
 		return nil
 	})
 	g.Go(func() error {
 		same, err := t.standing(gctx, t.View)
 		if err == nil && !same {
-			live, err = manifest.Open(gctx, t.store, manifest.Options{Branch: t.o.Branch, Lance: t.o.Open})
+			l.view, err = manifest.Open(gctx, t.store, manifest.Options{Branch: t.o.Branch, Lance: t.o.Open})
 		}
 		if errors.As(err, new(*manifest.BranchNotFoundError)) {
-			live, err = nil, nil
+			l.view, err = nil, nil
 		}
 		return err
 	})
 	for i := range p.plan.Actions {
-		g.Go(func() (err error) { heads[i], err = t.newest(gctx, &p.plan.Actions[i]); return err })
+		g.Go(func() (err error) { l.heads[i], err = t.newest(gctx, &p.plan.Actions[i]); return err })
 	}
-	if err := g.Wait(); err != nil {
-		return fmt.Errorf("looking once more before write %s is begun; nothing was written: %w", p.plan.ID, err)
-	}
-	if s := standing(all, t.o.Branch); s != nil {
-		return s.refusal()
-	}
-	vis, err := p.shown(live, marker)
-	if err != nil {
-		return err
-	}
-	var seen []Observation
-	for i := range p.plan.Actions {
-		o := observed(&p.plan.Actions[i], live, heads[i])
-		o.Claims = claims(all, o.Table, p.plan.Actions[i].Branch)
-		seen = append(seen, o)
-	}
-	if v := Interpret(p.plan, seen, vis); v.Err() != nil || v.Do != Proceed {
-		return v.Err()
-	}
-	for i, h := range heads {
-		if h.replaced {
-			a := p.plan.Actions[i]
-			return &InvariantError{a.Alias, fmt.Sprintf("version %d was replaced while this was prepared", a.Pin)}
-		}
-	}
-	p.view = live
-	return nil
+	return l, g.Wait()
 }
 
 // Recheck asks once more whether the base stands, and spends the Txn: what makes

@@ -1,0 +1,197 @@
+package txn_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/localfs"
+	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/txn"
+)
+
+// onDisk is the embedded graph in a folder.
+func onDisk(t testing.TB) *localfs.Store {
+	t.Helper()
+	files, err := fixtures.Graph(fixtures.Demo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for key, data := range files {
+		p := dir + "/" + key
+		if err := os.MkdirAll(p[:len(p)-len(key)]+parent(key), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := localfs.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func parent(key string) string {
+	for i := len(key) - 1; i >= 0; i-- {
+		if key[i] == '/' {
+			return key[:i]
+		}
+	}
+	return ""
+}
+
+func portIDs(t testing.TB, s blob.Store) []string { return ids(t, s, ports) }
+
+func TestWriteSeveralTables(t *testing.T) {
+	for name, s := range map[string]blob.Store{"memory": demo(t), "disk": onDisk(t)} {
+		t.Run(name, func(t *testing.T) {
+			before := look(t, s)
+			port, company := ids(t, s, ports)[0], ids(t, s, companies)[0]
+			var steps []txn.Step
+			o := writing(1)
+			actor := "ann"
+			o.Actor = &actor
+			o.Events = func(e txn.Event) {
+				steps = append(steps, e.Step)
+				if e.Cost.Requests == 0 || e.Attempt != 1 {
+					t.Errorf("%+v", e)
+				}
+			}
+			r := run(t, s, o, txn.Strict, set(ports, port, "name", "Elsewhere"), set(companies, company, "name", "Others"))
+			after := look(t, s)
+			after.atRest(t)
+			if got := after.text(t, ports, port, "name") + after.text(t, companies, company, "name"); got != "ElsewhereOthers" {
+				t.Errorf("read %q", got)
+			}
+			if r.Commit.Parent != before.head() || after.head() != r.Commit.ID || r.Commit.ManifestVersion != before.view.Version+1 || after.view.Version != r.Commit.ManifestVersion {
+				t.Errorf("%+v after %s", r.Commit, before.head())
+			}
+			if c, ok := after.view.State.Commit(r.Commit.ID); !ok || c.Actor == nil || *c.Actor != actor || c.CreatedAt != r.Commit.CreatedAt {
+				t.Errorf("%+v", c)
+			}
+			if w := r.Warm.View; w.Version != after.view.Version || !reflect.DeepEqual(w.Tables, after.view.Tables) || !maps.Equal(w.Heads, after.view.Heads) || w.Commits.Len() != after.view.Commits.Len() {
+				t.Errorf("in memory %+v, read %+v", w.Tables, after.view.Tables)
+			}
+			want := []txn.Step{txn.StepCaptured, txn.StepPrepared, txn.StepChecked, txn.StepArmed, txn.StepEffect, txn.StepEffect, txn.StepConfirmed, txn.StepPublished, txn.StepRetired}
+			if !slices.Equal(steps, want) {
+				t.Errorf("steps %v", steps)
+			}
+			if len(r.Tables) != 2 || r.Tables[0].Alias != companies || r.Tables[1].Updated != 1 || r.Tables[1].To != r.Tables[1].From+1 {
+				t.Errorf("%+v", r.Tables)
+			}
+			warm := writing(2)
+			warm.Warm = r.Warm
+			run(t, s, warm, txn.Additive, add(ports, "code", port, "ZZZ"))
+			warm.Warm = nil
+			run(t, s, warm, txn.Strict, remove(ports, "ZZZ"))
+			look(t, s).atRest(t)
+		})
+	}
+}
+
+// A commit that moves no table is published without a record.
+func TestLineageAlone(t *testing.T) {
+	s := demo(t)
+	before := look(t, s)
+	r := run(t, s, writing(1), txn.Additive)
+	after := look(t, s)
+	after.atRest(t)
+	if after.head() != r.Commit.ID || r.Commit.Parent != before.head() || len(r.Tables) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestSpent(t *testing.T) {
+	s, ctx := demo(t), context.Background()
+	tx, err := txn.Begin(ctx, s, writing(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan(txn.Additive)(ctx, tx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := txn.Publish(ctx, tx, p); err != nil {
+		t.Fatal(err)
+	}
+	version := look(t, s).view.Version
+	_, again := txn.Publish(ctx, tx, p)
+	_, table := tx.Table(ctx, ports)
+	_, planned := plan(txn.Additive)(ctx, tx)
+	for _, err := range []error{again, table, planned, tx.Recheck(ctx)} {
+		if !errors.Is(err, txn.ErrCaller) {
+			t.Errorf("a spent Txn was used: %v", err)
+		}
+	}
+	if look(t, s).view.Version != version {
+		t.Error("it was published twice")
+	}
+}
+
+// A table is opened once, whoever asks for it side by side.
+func TestTablesAreOpenedOnce(t *testing.T) {
+	s, m := demo(t), blob.NewMeter(func(string) string { return "" }, blob.Keep(1000))
+	ctx := blob.WithMeter(context.Background(), m)
+	tx, err := txn.Begin(ctx, s, writing(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := m.Totals().Requests
+	done := make(chan error)
+	for range 8 {
+		go func() { _, err := tx.Table(ctx, ports); done <- err }()
+	}
+	for range 8 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if got := m.Totals().Requests - n; got != 1 {
+		t.Errorf("%d requests, expected one", got)
+	}
+}
+
+// After arming the caller's context no longer ends a write; before, it does and
+// leaves nothing.
+func TestCancelled(t *testing.T) {
+	for _, at := range []txn.Step{txn.StepCaptured, txn.StepChecked, txn.StepArmed, txn.StepEffect, txn.StepConfirmed} {
+		s := demo(t)
+		before := look(t, s)
+		port := portIDs(t, s)[0]
+		ctx, cancel := context.WithCancel(context.Background())
+		o := writing(1)
+		o.Events = func(e txn.Event) {
+			if e.Step == at {
+				cancel()
+			}
+		}
+		_, err := txn.Run(ctx, s, o, plan(txn.Strict, set(ports, port, "name", "Elsewhere")))
+		after := look(t, s)
+		after.atRest(t)
+		if at == txn.StepCaptured || at == txn.StepChecked {
+			if !errors.Is(err, context.Canceled) || after.head() != before.head() {
+				t.Errorf("%s: %v", at, err)
+			}
+		} else if err != nil || after.head() == before.head() {
+			t.Errorf("%s: %v", at, err)
+		}
+		cancel()
+	}
+}
+
+func TestReadOnlyStore(t *testing.T) {
+	s := demo(t)
+	if _, err := txn.Run(context.Background(), blob.ReadOnly(s), writing(1), plan(txn.Additive)); !errors.Is(err, blob.ErrReadOnly) {
+		t.Error(err)
+	}
+}
+
