@@ -63,6 +63,7 @@ func Begin(ctx context.Context, store blob.Store, o Options) (*Txn, error) {
 	if !store.Properties().ConditionalPut {
 		return nil, fmt.Errorf("writing to %s: it was not shown that this kind of store creates an object only where there is none, so that it is opened for reading only: %w", store.Properties().URL, blob.ErrReadOnly)
 	}
+	o.Warm = o.Warm.of(store, o.Branch)
 	var last error
 	var before *Txn
 	for range captures {
@@ -142,7 +143,7 @@ func (t *Txn) unlocked(ctx context.Context) error {
 // view is the newest state of the branch: the warm one when a LIST of one key
 // says that it still is, and its branch is the same.
 func (t *Txn) view(ctx context.Context) (*manifest.View, error) {
-	if w := t.o.Warm; w != nil && w.View != nil && w.View.Branch == t.o.Branch {
+	if w := t.o.Warm; w.View != nil {
 		same, err := t.standing(ctx, w.View)
 		if err != nil || same {
 			return w.View, err
@@ -299,7 +300,7 @@ func (t *Txn) Table(ctx context.Context, alias string) (*lance.Snapshot, error) 
 	}
 	t.mu.Unlock()
 	h.once.Do(func() {
-		if w := t.o.Warm; w != nil && w.Tables[id] != nil && w.Tables[id].Version() == e.Version && w.Tables[id].Branch() == e.Owner {
+		if w := t.o.Warm; w.Tables[id] != nil && w.Tables[id].Version() == e.Version && w.Tables[id].Branch() == e.Owner {
 			h.snap = w.Tables[id]
 			return
 		}

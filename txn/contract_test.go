@@ -314,7 +314,7 @@ func TestWhatAWriteAsksFor(t *testing.T) {
 	e, _ := look(t, s).view.Table(ports)
 	first := run(t, s, writing(1), txn.Additive, add(ports, "code", port, "ONE"))
 	o := writing(2)
-	o.Warm = &txn.Warm{View: first.Warm.View}
+	o.Warm = &txn.Warm{Store: s, View: first.Warm.View}
 	m := blob.NewMeter(cost.Classify, blob.Keep(1000))
 	if _, err := txn.Run(blob.WithMeter(context.Background(), m), s, o, plan(txn.Additive, add(ports, "code", port, "TWO"))); err != nil {
 		t.Fatal(err)

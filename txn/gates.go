@@ -15,19 +15,40 @@ import (
 	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
-// gates asks once more, side by side, for everything that the plan rests on, and
-// lets Interpret judge (decisions 44). Nothing is durable before.
+// looks bounds how often the gates look when tables are ahead of what is
+// published.
+const looks = 3
+
+// gates asks once more for everything that the plan rests on, and lets Interpret
+// judge (decisions 44). Nothing is durable before.
+//
+// A table whose newest version is not the published one may be that of a writer
+// who was between its commit and its publish when it was looked at. So it counts
+// as drift only when a look that began after the version was seen shows neither
+// a record nor another head.
 func (p *publishing) gates(ctx context.Context) error {
-	t := p.t
-	p.view = t.View
+	p.view = p.t.View
 	if p.o.without&gateGuard != 0 {
 		return nil
 	}
+	var before uint64
+	for n := 1; ; n++ {
+		err := p.gate(ctx)
+		var drift *DriftError
+		if !errors.As(err, &drift) || n == looks || drift.Head == before {
+			return err
+		}
+		before = drift.Head
+	}
+}
+
+// gate is one look.
+func (p *publishing) gate(ctx context.Context) error {
 	l, err := p.again(ctx)
 	if err != nil {
 		return fmt.Errorf("looking once more before write %s is begun; nothing was written: %w", p.plan.ID, err)
 	}
-	if s := standing(l.records, t.o.Branch); s != nil {
+	if s := standing(l.records, p.o.Branch); s != nil {
 		return s.refusal()
 	}
 	vis, err := p.shown(l.view, l.marker)

@@ -2,8 +2,10 @@ package txn
 
 import (
 	"context"
+	"reflect"
 	"time"
 
+	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 )
@@ -43,8 +45,17 @@ type Options struct {
 // It is never believed: its view is probed, its tables' newest versions are
 // asked for under the gates.
 type Warm struct {
+	Store  blob.Store // through which the others read; by a write to another one they are not used
 	View   *manifest.View
 	Tables map[Identity]*lance.Snapshot
+}
+
+// of is what can be used on a store and a branch; never nil.
+func (w *Warm) of(s blob.Store, branch string) *Warm {
+	if w == nil || w.View == nil || w.View.Branch != branch || w.Store == nil || !reflect.TypeOf(s).Comparable() || w.Store != s {
+		return &Warm{}
+	}
+	return w
 }
 
 // guard is one of the three checks of which each alone keeps a kind of lost

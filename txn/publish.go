@@ -236,14 +236,12 @@ func (p *publishing) visible(ctx context.Context) (*Receipt, error) {
 // warm is what the next write may begin with: the view, and the tables that are
 // at their published version.
 func (p *publishing) warm(made *manifest.Published) *Warm {
-	w := &Warm{View: made.View, Tables: p.after}
+	w := &Warm{Store: p.t.store, View: made.View, Tables: p.after}
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
-	if old := p.o.Warm; old != nil {
-		for id, s := range old.Tables {
-			if w.Tables[id] == nil {
-				w.Tables[id] = s
-			}
+	for id, s := range p.o.Warm.Tables {
+		if w.Tables[id] == nil {
+			w.Tables[id] = s
 		}
 	}
 	for id, h := range p.t.handles {

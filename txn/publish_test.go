@@ -194,4 +194,3 @@ func TestReadOnlyStore(t *testing.T) {
 		t.Error(err)
 	}
 }
-

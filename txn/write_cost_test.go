@@ -1,0 +1,142 @@
+package txn_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/memstore"
+	"github.com/omnideck/omnideck/cost"
+	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/golden"
+	"github.com/omnideck/omnideck/txn"
+)
+
+// shared is a graph beside the checkout, in memory.
+func shared(t testing.TB, name string) *memstore.Store {
+	t.Helper()
+	archive, err := fixtures.Shared("graphs", name+".tar.gz")
+	if err != nil {
+		t.Skipf("SKIPPED: the shared graph %s is not here: %v", name, err)
+	}
+	files, err := fixtures.Unpack(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := fixtures.Store(memstore.Options{}, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// far is a copy of which every request takes 20 ms of a test's own time.
+func far(s *memstore.Store) *memstore.Store {
+	return s.CloneWith(memstore.Options{Latency: func(blob.Op, string) time.Duration { return 20 * time.Millisecond }})
+}
+
+// metered changes one row.
+func metered(t *testing.T, s *memstore.Store, o txn.Options, port, to string) (r *txn.Receipt, calls []blob.Call, total blob.Totals) {
+	t.Helper()
+	m := blob.NewMeter(cost.Classify, blob.Keep(10000))
+	r, err := txn.Run(blob.WithMeter(context.Background(), m), s, o, plan(txn.Strict, set(ports, port, "name", to)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, m.Calls(), m.Totals()
+}
+
+// names are the parts of keys that are drawn.
+var names = []struct {
+	is *regexp.Regexp
+	as string
+}{
+	{regexp.MustCompile(`/[01]{24}[0-9a-f]{26}\.`), "/{data}."},
+	{regexp.MustCompile(`(/[0-9]+-[0-9]+-)[0-9]+\.(arrow|bin)`), "$1{id}.$2"},
+	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "{uuid}"},
+	{regexp.MustCompile(`__recovery/[0-9A-Z]{26}`), "__recovery/{id}"},
+}
+
+func traceOf(calls []blob.Call) []byte {
+	var lines []string
+	for _, c := range calls {
+		line := fmt.Sprintf("%2d %s %s", c.Hop, c.Op, c.Key)
+		for _, n := range names {
+			line = n.is.ReplaceAllString(line, n.as)
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return []byte(strings.Join(lines, "\n") + "\n")
+}
+
+// What a one-row update asks for, call by call, on the embedded graph.
+func TestTraceOfAnUpdate(t *testing.T) {
+	s := demo(t)
+	port := ids(t, s, ports)[0]
+	synctest.Test(t, func(t *testing.T) {
+		s := far(s)
+		r, calls, _ := metered(t, s, writing(1), port, "Cold")
+		golden.Equal(t, "trace/txn-update-cold.golden", traceOf(calls))
+		o := writing(2)
+		o.Warm = r.Warm
+		_, calls, _ = metered(t, s, o, port, "Warm")
+		golden.Equal(t, "trace/txn-update-warm.golden", traceOf(calls))
+	})
+}
+
+// The budgets of issue 5, and that a warm write costs the same however long the
+// history is.
+func TestRequestsOfAnUpdate(t *testing.T) {
+	s := shared(t, "maintained")
+	port := ids(t, s, ports)[0]
+	synctest.Test(t, func(t *testing.T) {
+		s := far(s)
+		r, _, total := metered(t, s, writing(1), port, "Cold")
+		if total.Requests > 32 || total.Hops > 16 {
+			t.Errorf("cold: %d requests in %d hops, at most 32 in 16", total.Requests, total.Hops)
+		}
+		var points []cost.Point
+		for n := range 101 {
+			o := writing(uint64(10 + n))
+			o.Warm = r.Warm
+			if n != 10 && n != 100 {
+				r = run(t, s, o, txn.Strict, set(ports, port, "name", fmt.Sprint("Name ", n)))
+				continue
+			}
+			var calls []blob.Call
+			r, calls, total = metered(t, s, o, port, "Warm")
+			if total.Requests > 25 || total.Hops > 16 {
+				t.Errorf("warm at depth %d: %d requests in %d hops, at most 25 in 16:\n%s", n, total.Requests, total.Hops, traceOf(calls))
+			}
+			points = append(points, cost.Point{Depth: n, Cost: total.Requests})
+		}
+		cost.RequireFlat(t, "a warm update", 0, points...)
+	})
+}
+
+// Every commit of an unmaintained history is a file to be read, cold; not so
+// warm.
+func TestRequestsOfAnUpdateUnmaintained(t *testing.T) {
+	s := shared(t, "deep")
+	port := ids(t, s, ports)[0]
+	fragments := look(t, s).view.Fragments
+	synctest.Test(t, func(t *testing.T) {
+		s := far(s)
+		r, _, total := metered(t, s, writing(1), port, "Cold")
+		if total.Requests > int64(fragments)+40 {
+			t.Errorf("cold: %d requests with %d fragments, at most 40 more", total.Requests, fragments)
+		}
+		o := writing(2)
+		o.Warm = r.Warm
+		if _, _, total = metered(t, s, o, port, "Warm"); total.Requests > 25 {
+			t.Errorf("warm: %d requests, at most 25", total.Requests)
+		}
+	})
+}
