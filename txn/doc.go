@@ -1,6 +1,29 @@
-// Package txn is the one way in which a graph changes. This part of it is pure:
-// what a write is (PublishPlan), and what its traces mean (Interpret, Judge,
-// Advanced). No store, no clock, no randomness: ids and times are handed in.
+// Package txn is the one way in which a graph changes. Half of it is pure: what a
+// write is (PublishPlan), and what its traces mean (Interpret, Judge, Advanced),
+// without store, clock or randomness. The other half carries writes out.
+//
+// # A write
+//
+//	Run      attempts from fresh bases until one is acknowledged
+//	Begin    the base, captured once: records, lock, contract, `__manifest`
+//	Txn      tables at their published versions, each opened once; Reader for
+//	         validation; Insert, Upsert, Merge, Update, Delete, Overwrite stage; Plan
+//	Publish  gates → arm → effects → confirm → publish → retire
+//
+// Before it is armed a write leaves files that no version names, and nothing
+// else. From then on its record stands until it is published: whoever reads sees
+// the old graph or the new one. What of it is settled by reading: a lost answer of
+// any PUT, and a first table that another writer moved.
+//
+// A one-row update of a maintained graph asks for, cold (warm leaves out what is
+// marked ·):
+//
+//	LIST __recovery, HEAD lock, GET of three schema objects, LIST __manifest
+//	· GET of its manifest, GET of its files, GET of the table's manifest
+//	GET and PUT of the table's rows
+//	LIST __recovery, HEAD lock, GET marker, LIST __manifest, LIST of the table
+//	PUT record, PUT transaction, PUT manifest, PUT record
+//	PUT data, PUT deletions, PUT transaction, PUT manifest of __manifest; DELETE record
 //
 // # A write is a value
 //

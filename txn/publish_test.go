@@ -12,6 +12,7 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/localfs"
 	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/txn"
 )
 
@@ -192,5 +193,57 @@ func TestReadOnlyStore(t *testing.T) {
 	s := demo(t)
 	if _, err := txn.Run(context.Background(), blob.ReadOnly(s), writing(1), plan(txn.Additive)); !errors.Is(err, blob.ErrReadOnly) {
 		t.Error(err)
+	}
+}
+
+// A branch whose table is its own is written to like main; one that another
+// branch owns is not.
+func TestWriteOnABranch(t *testing.T) {
+	const branch = "fix/ports"
+	s := demo(t)
+	open := func() *manifest.View {
+		v, err := manifest.Open(context.Background(), s, manifest.Options{Branch: branch, ReadDeletions: true})
+		if err != nil || len(v.Problems) > 0 {
+			t.Fatal(err, v.Problems)
+		}
+		return v
+	}
+	trunk, before := look(t, s), open()
+	port, company := ids(t, s, ports)[0], ids(t, s, companies)[0]
+	o := writing(1)
+	o.Branch = branch
+	for _, name := range []string{"One", "Two"} {
+		r := run(t, s, o, txn.Strict, set(ports, port, "name", name))
+		after := open()
+		if e, _ := after.Table(ports); e.Owner != branch || r.Commit.Branch != branch || after.Heads[branch] != r.Commit.ID || r.Commit.Parent != before.Heads[branch] {
+			t.Fatalf("%+v, %+v", e, r.Commit)
+		}
+		if got := (reading{after, s}).text(t, ports, port, "name"); got != name {
+			t.Errorf("%q is read", got)
+		}
+		before = after
+		o.Warm = r.Warm
+	}
+	_, err := txn.Run(context.Background(), s, o, plan(txn.Strict, set(companies, company, "name", "One")))
+	if e := wantErr[*txn.UnforkedError](t, err, txn.ErrCaller); e.Table != companies || e.Owner != "" {
+		t.Errorf("%+v", e)
+	}
+	now := look(t, s)
+	now.atRest(t)
+	if now.head() != trunk.head() || now.text(t, ports, port, "name") == "Two" {
+		t.Error("main changed")
+	}
+}
+
+// What one store left warm is not used by a write to another.
+func TestWarmOfAnotherStore(t *testing.T) {
+	s := demo(t)
+	port := ids(t, s, ports)[0]
+	o := writing(2)
+	o.Warm = run(t, s, writing(1), txn.Strict, set(ports, port, "name", "One")).Warm
+	other := s.Clone()
+	run(t, other, o, txn.Strict, set(ports, port, "name", "Two"))
+	if a, b := look(t, s).text(t, ports, port, "name"), look(t, other).text(t, ports, port, "name"); a != "One" || b != "Two" {
+		t.Errorf("%q and %q", a, b)
 	}
 }

@@ -181,6 +181,9 @@ func TestOneCallerOfTheCAS(t *testing.T) {
 		if within(s.room, "lance") || s.room == "manifest" || !slices.Contains(s.imports, "lance") {
 			continue
 		}
+		if slices.Contains(calls(s, "lance"), "CommitOptions") {
+			t.Errorf("%s mentions lance.CommitOptions: only txn and manifest commit what was staged", s.path)
+		}
 		if slices.Contains(calls(s, "lance"), "Create") {
 			t.Errorf("%s mentions lance.Create: only txn and manifest make datasets", s.path)
 		}
