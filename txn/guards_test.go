@@ -11,9 +11,9 @@ import (
 	"github.com/omnideck/omnideck/txn"
 )
 
-// foreign publishes a commit without asking for records, as a program that came
+// commitAside publishes a commit without asking for records, as a program that came
 // through its own gates before.
-func foreign(t testing.TB, s *memstore.Store, seed uint64) string {
+func commitAside(t testing.TB, s *memstore.Store, seed uint64) string {
 	t.Helper()
 	id, err := writing(seed).IDs.Next()
 	if err == nil {
@@ -54,7 +54,7 @@ func headLost(t testing.TB, s *memstore.Store, o txn.Options) error {
 	port := ids(t, s, ports)[0]
 	o.Events = func(e txn.Event) {
 		if e.Step == txn.StepConfirmed {
-			foreign(t, s, 50)
+			commitAside(t, s, 50)
 		}
 	}
 	_, err := txn.Run(context.Background(), s, o, plan(txn.Strict, set(ports, port, "name", "Ours")))

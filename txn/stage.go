@@ -8,6 +8,7 @@ import (
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/txn/sidecar"
+	"github.com/omnideck/omnideck/txn/validate"
 )
 
 // Insert stages new rows of a table, of which the caller has shown that none of
@@ -91,7 +92,7 @@ func (t *Txn) stage(ctx context.Context, alias string, make func(*lance.Snapshot
 
 // Plan is the write that was staged. Without anything staged it is a commit that
 // moves no table.
-func (t *Txn) Plan(kind Kind, class Class, reads ReadSet) (*PublishPlan, error) {
+func (t *Txn) Plan(kind Kind, class Class, reads validate.ReadSet) (*PublishPlan, error) {
 	if t.spent.Load() {
 		return nil, errSpent
 	}

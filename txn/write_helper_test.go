@@ -20,6 +20,7 @@ import (
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/sidecar"
+	"github.com/omnideck/omnideck/txn/validate"
 )
 
 const (
@@ -161,7 +162,7 @@ func plan(class txn.Class, steps ...step) func(context.Context, *txn.Txn) (*txn.
 				return nil, err
 			}
 		}
-		return t.Plan(sidecar.Mutation, class, txn.ReadSet{})
+		return t.Plan(sidecar.Mutation, class, validate.ReadSet{})
 	}
 }
 
