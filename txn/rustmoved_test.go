@@ -28,6 +28,7 @@ var twists = map[string]struct {
 	"as it was, part of three tables":  {"load-merge", 8, txn.Back, func(*sidecar.Record) {}},
 	"as it was, a merge":               {"merge", 5, txn.Forward, func(*sidecar.Record) {}},
 	"as it was, a new table":           {"schema-apply", 13, txn.Forward, func(*sidecar.Record) {}},
+	"as it was, an optimize":           {"optimize", 91, txn.Forward, func(*sidecar.Record) {}},
 	"as it was, published":             {"update-node", 10, txn.Finalize, func(*sidecar.Record) {}},
 	"confirmed, head moved":            {"insert-edge", 5, txn.Back, func(r *sidecar.Record) { r.Plan.Authority.GraphHead = actor(foreign) }},
 	"confirmed, no head then":          {"insert-edge", 5, txn.Back, func(r *sidecar.Record) { r.Plan.Authority.GraphHead = nil }},
