@@ -207,7 +207,8 @@ func (c *check) group(im *image, u *Unique, isKey bool) error {
 			}
 		}
 	}
-	if !clean || len(im.last) == 0 {
+	inBase := !isKey && !im.Overwrite
+	if !clean || len(im.last) == 0 || !inBase && len(im.Batches) == 1 {
 		return nil
 	}
 	var rows []held
@@ -227,7 +228,7 @@ func (c *check) group(im *image, u *Unique, isKey bool) error {
 		}
 		rows = append(rows, held{id, key, values})
 	}
-	if isKey || im.Overwrite {
+	if !inBase {
 		return nil
 	}
 	return c.groupInBase(im, u, rows)

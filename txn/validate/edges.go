@@ -56,11 +56,12 @@ func (c *check) endpoints(t *schema.Type, im *image) error {
 func (c *check) standing(node string, ids map[string]bool) (func(id string) bool, error) {
 	im := c.image(schema.KindNode, node)
 	var unknown []string
-	for _, id := range sorted(ids) {
+	for id := range ids {
 		if im.stays(id) {
 			unknown = append(unknown, id)
 		}
 	}
+	slices.Sort(unknown)
 	t, ok := c.ir.Type(schema.KindNode, node)
 	if !ok {
 		return func(string) bool { return false }, nil // a sound schema has it
