@@ -17,6 +17,8 @@ const AnySize = -1
 type Immutable interface {
 	// GetImmutable is the function GetImmutable on this store.
 	GetImmutable(ctx context.Context, key string, known Attrs, r Range) (Object, error)
+	// PutImmutable is the function PutImmutable on this store.
+	PutImmutable(ctx context.Context, key string, data []byte) (Attrs, error)
 }
 
 // GetImmutable reads a range of an object that is never rewritten under its
@@ -55,8 +57,12 @@ const putTries = 3
 // transaction. An outcome that is unknown is settled by writing the same bytes
 // again. What stays unknown is no ErrAmbiguous but an ErrUnavailable, or the
 // context's error: whether an object of which nobody knows is there or not
-// changes nothing.
+// changes nothing. A store with a cache may remember the bytes, which must not
+// be modified afterwards.
 func PutImmutable(ctx context.Context, s Store, key string, data []byte) (Attrs, error) {
+	if c, ok := s.(Immutable); ok {
+		return c.PutImmutable(ctx, key, data)
+	}
 	for try := 1; ; try++ {
 		a, err := s.Put(ctx, key, data)
 		if !errors.Is(err, ErrAmbiguous) {

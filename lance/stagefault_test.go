@@ -1,6 +1,7 @@
 package lance_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/blob/memstore"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/lance"
 )
 
@@ -138,4 +140,58 @@ func wholeTable(store blob.Store, base, rows, next uint64) (version uint64, err 
 		err = fmt.Errorf("%+v", rep.Problems)
 	}
 	return s.Version(), err
+}
+
+// TestStageOnFlippedManifests: on a version of which a byte is wrong, a change
+// does not panic, and where the version itself is without a finding, so is what
+// follows it.
+func TestStageOnFlippedManifests(t *testing.T) {
+	w := newWalk(t, memstore.New(memstore.Options{Name: "flip"}), 78)
+	for deletes := 0; len(w.rows) < 12 || w.step < 8 || w.kinds["delete"] == deletes; { // whose manifest is small
+		deletes = w.kinds["delete"]
+		w.act()
+	}
+	key := w.snap.Object().Key
+	good, err := w.store.Get(t.Context(), key, blob.All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := w.changes()
+	step := pace.Of(5, 97)
+	begun, made := 0, 0
+	for i := 0; i < len(good.Data); i += step {
+		store := w.store.(*memstore.Store).Clone()
+		bad := bytes.Clone(good.Data)
+		bad[i] ^= []byte{0x01, 0x80, 0x40, 0xff}[i%4]
+		if _, err := store.Put(t.Context(), key, bad); err != nil {
+			t.Fatal(err)
+		}
+		s, err := lance.Open(t.Context(), store, walkRoot, lance.OpenOptions{Allocator: w.mem})
+		if err != nil {
+			continue
+		}
+		name := []string{"insert", "upsert", "delete", "update"}[i%4]
+		begun++
+		staged, err := changes[name](t.Context(), s, "flipped")
+		if err != nil {
+			continue
+		}
+		next, _, err := staged.Commit(t.Context(), lance.CommitOptions{Exact: true, Now: w.now})
+		if err != nil {
+			continue
+		}
+		made++
+		before, err := lance.Verify(t.Context(), s, lance.VerifyOptions{Deep: true})
+		if err != nil || len(before.Problems) > 0 {
+			continue
+		}
+		after, err := lance.Verify(t.Context(), next, lance.VerifyOptions{Deep: true})
+		if err != nil || len(after.Problems) > 0 {
+			t.Errorf("byte %d flipped, %s: %+v, %v", i, name, after.Problems, err)
+		}
+	}
+	t.Logf("%d bytes, %d times something was staged, %d times committed", len(good.Data), begun, made)
+	if begun < 10 || made == 0 {
+		t.Error("nothing was tried")
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/cache"
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/golden"
@@ -27,14 +28,7 @@ import (
 // version to the commit, on a table with indexes; and that it is the same when
 // the table has a longer history.
 func TestStageTraces(t *testing.T) {
-	files := graph(t, "maintained")
-	store := inMemory(t, "maintained", files)
-	root := ""
-	for _, r := range datasets(files) {
-		if s := open(t, store, r, lance.OpenOptions{}); strings.HasPrefix(r, "nodes/") && s.TextIndex("id") != nil && len(blobColumns(s)) == 0 && (root == "" || len(s.Fragments()) > 1) {
-			root = r
-		}
-	}
+	store, root := indexedTable(t)
 	for name, most := range map[string]cost.Budget{
 		// LIST and GET to open; look-up: both files of the index, the row to compare, its deletions, uncovered
 		// fragments; PUT of data and deletions; LIST and PUT of the transaction, PUT of the manifest.
@@ -54,6 +48,87 @@ func TestStageTraces(t *testing.T) {
 		}
 		cost.RequireFlat(t, name, 0, points...)
 	}
+}
+
+// TestWarmChanges: one process that opens once and goes on writing reads nothing
+// again: neither index nor rows, not even those that it wrote itself, and
+// whether they are there costs no request.
+func TestWarmChanges(t *testing.T) {
+	store, root := indexedTable(t)
+	rows, id := oneRow(t, store, root)
+	synctest.Test(t, func(t *testing.T) {
+		slow := store.CloneWith(memstore.Options{Name: "slow", MaxPage: 100, Latency: func(blob.Op, string) time.Duration { return 10 * time.Millisecond }})
+		s, err := lance.Open(t.Context(), cache.New(slow, cache.Options{}), root, lance.OpenOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 20 {
+			name := []string{"update", "insert", "upsert"}[i%3]
+			key := fmt.Sprintf("%d-", i)
+			m, err := cost.Measure(t.Context(), cost.Classify, func(ctx context.Context) error {
+				var staged *lance.Staged
+				o := lance.StageOptions{UUID: "warm-" + key}
+				found, err := s.FindText(ctx, "id", []string{id, key + id}, lance.LookUpByIndex)
+				switch {
+				case err != nil:
+				case name == "update":
+					staged, err = s.StageUpdate(ctx, found.Rows[id], rows(""), o)
+				case name == "insert":
+					staged, err = s.StageInsert(ctx, rows(key), o)
+				default:
+					staged, err = s.StageUpsert(ctx, rows("", key), lance.UpsertOptions{StageOptions: o, LookUp: lance.LookUpByIndex})
+				}
+				if err == nil {
+					s, _, err = staged.Commit(ctx, lance.CommitOptions{Exact: true})
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatalf("change %d, %s: %v", i, name, err)
+			}
+			// Data and deletions; LIST and transaction; manifest.
+			if err := (cost.Budget{Requests: 5, Hops: 3}).Check(m); i > 0 && err != nil {
+				t.Errorf("change %d, %s: %v", i, name, err)
+			}
+		}
+	})
+}
+
+// indexedTable is a table of nodes with an index on id, in several fragments.
+func indexedTable(t *testing.T) (*memstore.Store, string) {
+	t.Helper()
+	files := graph(t, "maintained")
+	store := inMemory(t, "maintained", files)
+	root := ""
+	for _, r := range datasets(files) {
+		if s := open(t, store, r, lance.OpenOptions{}); strings.HasPrefix(r, "nodes/") && s.TextIndex("id") != nil && len(blobColumns(s)) == 0 && (root == "" || len(s.Fragments()) > 1) {
+			root = r
+		}
+	}
+	return store, root
+}
+
+// oneRow is a row of a fragment that the index covers, and the rows as it is
+// under other ids.
+func oneRow(t *testing.T, store blob.Store, root string) (rows func(prefixes ...string) lance.Rows, id string) {
+	t.Helper()
+	known := open(t, store, root, lance.OpenOptions{Allocator: memory.DefaultAllocator})
+	id = slices.Min(slices.Collect(maps.Keys(byValue(t, known, "id", known.TextIndex("id").Covered()))))
+	batch, err := known.Take(context.Background(), nil, byValue(t, known, "id", nil)[id])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(prefixes ...string) lance.Rows {
+		return func(yield func(arrow.RecordBatch, error) bool) {
+			for _, p := range prefixes {
+				for batch, err := range rekeyed(lance.RowsOf(batch), p) {
+					if !yield(batch, err) {
+						return
+					}
+				}
+			}
+		}
+	}, id
 }
 
 // deeper adds versions that change no rows.
@@ -79,23 +154,8 @@ func deeper(t *testing.T, store *memstore.Store, root string, n int) *memstore.S
 // measureChange counts one change of one or two rows.
 func measureChange(t *testing.T, store *memstore.Store, root, name string) (m cost.Measured) {
 	t.Helper()
-	known := open(t, store, root, lance.OpenOptions{Allocator: memory.DefaultAllocator})
-	ids := slices.Sorted(maps.Keys(byValue(t, known, "id", known.TextIndex("id").Covered())))[:1]
-	batch, err := known.Take(context.Background(), nil, byValue(t, known, "id", nil)[ids[0]])
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := func(prefixes ...string) lance.Rows { // the row as it is, under other keys
-		return func(yield func(arrow.RecordBatch, error) bool) {
-			for _, p := range prefixes {
-				for batch, err := range rekeyed(lance.RowsOf(batch), p) {
-					if !yield(batch, err) {
-						return
-					}
-				}
-			}
-		}
-	}
+	rows, id := oneRow(t, store, root)
+	ids := []string{id}
 	synctest.Test(t, func(t *testing.T) {
 		slow := store.CloneWith(memstore.Options{Name: "slow", MaxPage: 100, Latency: func(blob.Op, string) time.Duration { return 10 * time.Millisecond }})
 		o := lance.StageOptions{UUID: "traced", Rand: seeded(1)}

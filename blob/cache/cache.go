@@ -46,7 +46,8 @@ type Options struct {
 	Disk  *Disk // nil: memory only
 }
 
-// Store is the decorator. Everything but GetImmutable passes through.
+// Store is the decorator. Everything but GetImmutable and PutImmutable, which
+// remembers what was written, passes through.
 type Store struct {
 	blob.Store
 	max  int64
@@ -187,6 +188,28 @@ func (s *Store) GetImmutable(ctx context.Context, key string, known blob.Attrs, 
 	}
 }
 
+// PutImmutable writes an object that is never rewritten under its name, and
+// remembers it in memory; see blob.PutImmutable.
+func (s *Store) PutImmutable(ctx context.Context, key string, data []byte) (blob.Attrs, error) {
+	a, err := blob.PutImmutable(ctx, s.Store, key, data)
+	if err == nil && a.Size == int64(len(data)) {
+		s.keep(key, blob.Object{Data: data, Attrs: a}, blob.All)
+	}
+	return a, err
+}
+
+// keep remembers bytes here and in the session.
+func (s *Store) keep(key string, obj blob.Object, r blob.Range) {
+	s.mu.Lock()
+	s.remember(key, obj, r)
+	s.mu.Unlock()
+	if s.session != nil {
+		s.session.mu.Lock()
+		s.session.remember(key, obj, r)
+		s.session.mu.Unlock()
+	}
+}
+
 func (s *Store) count(f func(*Stats)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,17 +219,12 @@ func (s *Store) count(f func(*Stats)) {
 // fly answers a question that nobody else is asking.
 func (s *Store) fly(ctx context.Context, k flightKey, f *flight, known blob.Attrs) {
 	defer func() {
+		if f.err == nil {
+			s.keep(k.key, f.obj, k.r)
+		}
 		s.mu.Lock()
 		delete(s.flights, k)
-		if f.err == nil {
-			s.remember(k.key, f.obj, k.r)
-		}
 		s.mu.Unlock()
-		if f.err == nil && s.session != nil {
-			s.session.mu.Lock()
-			s.session.remember(k.key, f.obj, k.r)
-			s.session.mu.Unlock()
-		}
 		close(f.done)
 	}()
 	f.err = errors.New("the read panicked") // replaced below

@@ -110,6 +110,29 @@ func TestAnotherObjectUnderTheName(t *testing.T) {
 	}
 }
 
+// What was written is known, here and to later operations of the session, but
+// not when the store did not take it.
+func TestWritten(t *testing.T) {
+	inner := mem(t)
+	session := cache.New(inner, cache.Options{})
+	s := session.Operation()
+	a, err := blob.PutImmutable(t.Context(), s, "t/data/x.lance", []byte("0123456789"))
+	if err != nil || a.Size != 10 {
+		t.Fatal(a, err)
+	}
+	tester{t, s}.read("t/data/x.lance", blob.Attrs{Size: 10}, blob.All, "0123456789", 0)
+	tester{t, session.Operation()}.read("t/data/x.lance", blob.Attrs{Size: 10, ETag: a.ETag}, blob.Range{Off: 2, Len: 3}, "234", 0)
+	tester{t, s}.read("t/data/x.lance", blob.Attrs{}, blob.All, "0123456789", 1)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := blob.PutImmutable(gone, s, "t/data/y.lance", []byte("abc")); err == nil {
+		t.Error("written although the caller was gone")
+	}
+	if _, err := blob.GetImmutable(t.Context(), s, "t/data/y.lance", blob.Attrs{Size: 3}, blob.All); !errors.Is(err, blob.ErrNotExist) {
+		t.Errorf("not written, and there: %v", err)
+	}
+}
+
 func TestMemoryIsBounded(t *testing.T) {
 	inner := mem(t)
 	known := map[string]blob.Attrs{}
