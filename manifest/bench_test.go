@@ -31,3 +31,17 @@ func BenchmarkFold(b *testing.B) {
 		}
 	})
 }
+
+// What a publish costs beside its requests: a short history and a long one.
+func BenchmarkPublish(b *testing.B) {
+	for _, name := range []string{"maintained", "deep"} {
+		b.Run(name, func(b *testing.B) {
+			w := newWriter(b, store(b, graph(b, name)), "", 1)
+			v := open(b, w.store, manifest.Options{})
+			b.ReportAllocs()
+			for b.Loop() {
+				v = w.publish(w.options(v, w.next(v.Tables[0]))).View
+			}
+		})
+	}
+}

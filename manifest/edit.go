@@ -18,8 +18,9 @@ type Update struct {
 	Owner   string // branch whose dataset holds Version; "" = main
 	Rows    uint64
 	Meta    TableMeta
-	// Advance leaves the update out when the same version or a later one of the
-	// same owner is published already: maintenance commutes.
+	// Advance leaves the update out when the same version or a later one is
+	// published already, or the table has ended: maintenance commutes. The commit
+	// is left out with the last of them.
 	Advance bool
 }
 

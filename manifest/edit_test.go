@@ -52,13 +52,12 @@ func TestInvalidEdits(t *testing.T) {
 		"same, other meta":      {up(a, func(u *manifest.Update) { u.Version, u.Rows, u.Meta = a.Version, a.Rows, meta(5) })},
 		"hand-off, other rows":  {up(a, func(u *manifest.Update) { u.Version, u.Rows, u.Owner = a.Version, a.Rows+1, "x" })},
 		"twice":                 {up(a, func(*manifest.Update) {}), up(a, func(u *manifest.Update) { u.Version++ })},
-		"other name":            {up(a, func(u *manifest.Update) { u.Alias = b.Alias })},
 		"unknown table":         {one},
 		"no UTF-8":              {up(a, func(u *manifest.Update) { u.Owner = "\xff" })},
-		"ended table":           {up(gone, func(u *manifest.Update) { u.Version = gone.Version + 1 })},
+		"ended table":           {up(gone, func(u *manifest.Update) { u.Version = gone.Version + 9 })},
 		"tombstone again":       {manifest.Tombstone{Identity: gone.Identity, Alias: gone.Alias, Version: gone.Version + 1}},
 		"tombstone below":       {manifest.Tombstone{Identity: a.Identity, Alias: a.Alias, Version: a.Version - 1}},
-		"tombstone, other name": {manifest.Tombstone{Identity: a.Identity, Alias: b.Alias, Version: a.Version}},
+		"other name than given": {manifest.Rename{Identity: a.Identity, From: a.Alias, To: a.Alias + "2"}, up(a, func(*manifest.Update) {})},
 		"ended and published":   {manifest.Tombstone{Identity: a.Identity, Alias: a.Alias, Version: a.Version + 5}, up(a, func(*manifest.Update) {})},
 		"registered only":       {at("node:New")},
 		"name taken":            {at(a.Alias), manifest.Update{Identity: fresh, Alias: a.Alias, Version: 1}},
@@ -79,8 +78,20 @@ func TestInvalidEdits(t *testing.T) {
 		}
 	}
 	var changed *manifest.ReadSetChangedError
-	if err := refused(t, s, w.options(v, manifest.Rename{Identity: a.Identity, From: b.Alias, To: "node:Q"})); !errors.As(err, &changed) || changed.Member != "dataset_binding:"+a.Identity.String() {
-		t.Errorf("renamed from another name: %v", err)
+	for _, e := range []manifest.Edit{
+		manifest.Rename{Identity: a.Identity, From: b.Alias, To: "node:Q"}, up(a, func(u *manifest.Update) { u.Alias = b.Alias }),
+		manifest.Tombstone{Identity: a.Identity, Alias: b.Alias, Version: a.Version},
+		up(a, func(u *manifest.Update) { u.Advance, u.Owner = true, "elsewhere" }),
+	} {
+		if err := refused(t, s, w.options(v, e)); !errors.As(err, &changed) || changed.Member != "dataset_binding:"+a.Identity.String() {
+			t.Errorf("%+v: %v", e, err)
+		}
+	}
+	for _, u := range []manifest.Update{up(gone, func(u *manifest.Update) { u.Version += 9 }), up(a, func(u *manifest.Update) { u.Version = a.Version })} {
+		u.Advance = true
+		if p := w.publish(w.options(v, u)); p.Wrote || p.Version != v.Version {
+			t.Errorf("%+v: %+v", u, p)
+		}
 	}
 	o := w.options(v)
 	o.Commit.ID = "not a ULID"

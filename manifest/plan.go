@@ -162,7 +162,7 @@ func (v *View) expected(o *PublishOptions) error {
 	}
 	for _, e := range o.Expected {
 		if reg, ok := v.registration(e.Identity); ok && reg.Alias != e.Alias {
-			return &ReadSetChangedError{"dataset_binding:" + e.Identity.String(), e.Alias, reg.Alias}
+			return &ReadSetChangedError{bindingOf + e.Identity.String(), e.Alias, reg.Alias}
 		}
 		if actual := v.actual(e.Identity); actual != e.Version {
 			return &VersionMismatchError{e.Identity, e.Alias, e.Version, actual}
@@ -177,7 +177,7 @@ func (v *View) expectedBranch(h *ExactHead) error {
 		found = v.Ref.Identifier
 	}
 	if !slices.Equal(found, h.Identifier) {
-		return &ReadSetChangedError{"branch_identifier:" + orMain(v.Branch), identifierText(h.Identifier), identifierText(found)}
+		return &ReadSetChangedError{identifierOf + orMain(v.Branch), identifierText(h.Identifier), identifierText(found)}
 	}
 	return nil
 }
@@ -220,20 +220,29 @@ func (s *State) top(id Identity) (r VersionRow, ok bool) {
 	return VersionRow{}, false
 }
 
-// binding is the registration of a table after the changes so far.
+// binding checks what a table is called after the changes so far.
 func (p *plan) binding(id Identity, alias string) error {
-	reg, ok := p.regs[id]
-	if !ok {
-		reg, ok = p.base.registration(id)
+	if reg, changed := p.regs[id]; changed {
+		if reg.Alias != alias {
+			return &InvalidEditError{alias, fmt.Sprintf("table %s will be called %s", id, reg.Alias)}
+		}
+		return nil
 	}
+	reg, ok := p.base.registration(id)
 	switch {
 	case !ok:
 		return &InvalidEditError{alias, fmt.Sprintf("no table %s is registered", id)}
 	case reg.Alias != alias:
-		return &InvalidEditError{alias, fmt.Sprintf("table %s is called %s", id, reg.Alias)}
+		return &ReadSetChangedError{bindingOf + id.String(), alias, reg.Alias}
 	}
 	return nil
 }
+
+// bindingOf and the other prefixes name members of a read set.
+const (
+	bindingOf    = "dataset_binding:"
+	identifierOf = "branch_identifier:"
+)
 
 func (p *plan) replace(r Row, at uint64) {
 	p.moved, p.addrs = append(p.moved, r), append(p.addrs, at)
@@ -286,7 +295,7 @@ func (p *plan) renamed(r Rename, to Registration) error {
 	case !live:
 		return &InvalidEditError{r.From, fmt.Sprintf("no live table %s is there to be renamed", r.Identity)}
 	case entry.Alias != r.From:
-		return &ReadSetChangedError{"dataset_binding:" + r.Identity.String(), r.From, entry.Alias}
+		return &ReadSetChangedError{bindingOf + r.Identity.String(), r.From, entry.Alias}
 	case entry.Location != to.Location:
 		return &InvalidEditError{r.From, fmt.Sprintf("it cannot be called %q: the folder would be another", r.To)}
 	}
@@ -305,19 +314,22 @@ func (p *plan) update(u Update) error {
 		return &InvalidEditError{u.Alias, "it is published twice"}
 	}
 	entry, live := p.base.ByIdentity(u.Identity)
-	if u.Advance && live && entry.Version >= u.Version {
-		if entry.Owner != u.Owner {
-			return &ReadSetChangedError{"dataset_binding:" + u.Identity.String(), u.Alias + " of branch " + orMain(u.Owner), u.Alias + " of branch " + orMain(entry.Owner)}
+	ended := p.base.ended(u.Identity)
+	if u.Advance {
+		switch {
+		case live && entry.Owner != u.Owner:
+			return &ReadSetChangedError{bindingOf + u.Identity.String(), u.Alias + " of branch " + orMain(u.Owner), u.Alias + " of branch " + orMain(entry.Owner)}
+		case ended > 0 && !live, live && entry.Version >= u.Version:
+			p.left++
+			return nil
 		}
-		p.left++
-		return nil
 	}
 	top, any := p.base.top(u.Identity)
 	switch {
 	case u.Version == 0:
 		return &InvalidEditError{u.Alias, "there is no version 0"}
-	case u.Version <= p.base.ended(u.Identity):
-		return &InvalidEditError{u.Alias, fmt.Sprintf("version %d would not be seen: the table ended at %d", u.Version, p.base.ended(u.Identity))}
+	case ended > 0 && !live:
+		return &InvalidEditError{u.Alias, fmt.Sprintf("table %s ended at %d, and does not come back: one that is added again has another identity", u.Identity, ended)}
 	case any && u.Version < top.Version:
 		return &InvalidEditError{u.Alias, fmt.Sprintf("version %d would not be seen: %d is published", u.Version, top.Version)}
 	case any && u.Version == top.Version && (top.Rows != u.Rows || top.Owner == u.Owner && !(live && entry.Meta.same(u.Meta))):

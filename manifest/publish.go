@@ -124,7 +124,7 @@ func (p *publisher) open(ctx context.Context) (*View, error) {
 	v, err := Open(ctx, p.store, o)
 	var gone *BranchNotFoundError
 	if errors.As(err, &gone) && p.o.Head != nil {
-		return nil, &ReadSetChangedError{"branch_identifier:" + p.o.Branch, identifierText(p.o.Head.Identifier), ""}
+		return nil, &ReadSetChangedError{identifierOf + p.o.Branch, identifierText(p.o.Head.Identifier), ""}
 	}
 	return v, err
 }
