@@ -164,7 +164,8 @@ func TestLostDataFile(t *testing.T) {
 			if info, err := g.Info(ctx, engine.At{}); err != nil || info.Rows != 272 {
 				t.Errorf("info: %+v, %v", info, err)
 			}
-			wantProblem(t, g, "rows-unreadable", fmt.Sprintf("version 11 on branch main: fragment %d cannot be read (%s", fragment.ID, key))
+			wantProblem(t, g, "rows-unreadable", fmt.Sprintf("version 11 on branch main: fragment %d cannot be read (", fragment.ID))
+			wantProblem(t, g, "rows-unreadable", key)
 			wantProblem(t, g, "rows-unreadable", fmt.Sprintf("%d rows affected", lost.Rows))
 		})
 	}
