@@ -76,8 +76,3 @@ func (m *Meter) Add(size int64, line int) error {
 	}
 	return nil
 }
-
-// Full reports whether a row of a size is too much.
-func (m *Meter) Full(size int64) bool {
-	return !m.Unbounded && m.Rows >= MaxRows || m.Bytes+size > MaxBytes
-}
