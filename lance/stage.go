@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	mathrand "math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -183,7 +184,7 @@ func (s *Snapshot) inherit(st *Staged) {
 
 // deletionID is the id of the deletion file that was staged for a fragment.
 func (st *Staged) deletionID(fragment uint64) uint64 {
-	for _, f := range append(st.Txn.GetUpdate().GetUpdatedFragments(), st.Txn.GetDelete().GetUpdatedFragments()...) {
+	for _, f := range slices.Concat(st.Txn.GetUpdate().GetUpdatedFragments(), st.Txn.GetDelete().GetUpdatedFragments()) {
 		if f.GetId() == fragment {
 			return f.GetDeletionFile().GetId()
 		}
