@@ -70,7 +70,8 @@ const (
 
 const (
 	defaultGrace = 30 * time.Second
-	poll         = 250 * time.Millisecond
+	firstPoll    = 10 * time.Millisecond // of a record in the way; each next one waits twice as long
+	lastPoll     = 250 * time.Millisecond
 )
 
 // completed are the options with every default in place.

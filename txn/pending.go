@@ -114,7 +114,7 @@ func (p *pending) left(o *Options) time.Duration {
 // grace of the records that it meets. waited says that it had to.
 func free(ctx context.Context, store blob.Store, o *Options) (waited bool, err error) {
 	var spent time.Duration
-	for {
+	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
 		all, err := records(ctx, store)
 		if err != nil {
 			return waited, err
