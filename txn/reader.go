@@ -18,12 +18,15 @@ import (
 // Reader is the base as validation asks it: every table at its pin. Rows are
 // found by an index where there is one that can be believed, else the columns
 // asked about are scanned.
-type Reader struct{ t *Txn }
+type Reader struct {
+	t   *Txn
+	how lance.LookUpMode
+}
 
 var _ validate.Reader = Reader{}
 
 // Reader reads the base.
-func (t *Txn) Reader() Reader { return Reader{t} }
+func (t *Txn) Reader() Reader { return Reader{t: t} }
 
 // Pin is the version and the branch that are read of a type.
 func (r Reader) Pin(t *schema.Type) validate.Pin {
@@ -148,7 +151,7 @@ func (r Reader) rows(ctx context.Context, t *schema.Type, columns []string, by [
 			sets[n][v] = true
 		}
 	}
-	if by != nil && snap.LookUp(lance.LookUpByCost, names...) != nil {
+	if by != nil && snap.LookUp(r.how, names...) != nil {
 		return r.looked(ctx, snap, columns, by, tell)
 	}
 	read := slices.Clone(columns)
@@ -212,7 +215,7 @@ func inOrder(batch arrow.RecordBatch, names []string) ([]arrow.Array, error) {
 func (r Reader) looked(ctx context.Context, snap *lance.Snapshot, columns []string, by []wanted, tell func(c []arrow.Array, i int) error) error {
 	var addrs []uint64
 	for _, w := range by {
-		found, err := snap.FindText(ctx, w.column, w.values, lance.LookUpByCost)
+		found, err := snap.FindText(ctx, w.column, w.values, r.how)
 		if err != nil {
 			return err
 		}
