@@ -12,8 +12,10 @@
 //
 // Before it is armed a write leaves files that no version names, and nothing
 // else. From then on its record stands until it is published: whoever reads sees
-// the old graph or the new one. What of it is settled by reading: a lost answer of
-// any PUT, and a first table that another writer moved.
+// the old graph or the new one. A lost answer of any PUT, and a first table that
+// another writer moved, are settled by reading. Two writers of a branch that
+// passed their gates side by side do not both go on: each looks for the other's
+// record after it wrote its own, and the one with the greater id gives way.
 //
 // A one-row update of a maintained graph asks for, cold (warm leaves out what is
 // marked ·):
@@ -22,7 +24,7 @@
 //	· GET of its manifest, GET of its files, GET of the table's manifest
 //	GET and PUT of the table's rows
 //	LIST __recovery, HEAD lock, GET marker, LIST __manifest, LIST of the table
-//	PUT record, PUT transaction, PUT manifest, PUT record
+//	PUT record, LIST __recovery, LIST __manifest, PUT transaction, PUT manifest, PUT record
 //	PUT data, PUT deletions, PUT transaction, PUT manifest of __manifest; DELETE record
 //
 // # A write is a value

@@ -12,7 +12,6 @@ import (
 	"github.com/omnideck/omnideck/lance/commit"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
-	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
 // looks bounds how often the gates look when tables are ahead of what is
@@ -87,7 +86,7 @@ func (p *publishing) again(ctx context.Context) (*looked, error) {
 	t := p.t
 	l := &looked{view: t.View, heads: make([]head, len(p.plan.Actions))}
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { l.records, err = records(gctx, t.store); return err })
+	g.Go(func() (err error) { l.records, err = records(gctx, t.store, ""); return err })
 	g.Go(func() error { return t.unlocked(gctx) })
 	g.Go(func() error {
 		obj, err := t.store.Get(gctx, schema.StateKey, blob.All)
@@ -183,7 +182,7 @@ func (p *publishing) stopped(ctx context.Context, n int, cause error) error {
 	if v.Do != Discard {
 		return p.stuck(reason+" ("+v.Text+")", cause)
 	}
-	if err := p.t.store.Delete(ctx, sidecar.Folder+p.plan.ID+sidecar.Suffix); err != nil {
+	if err := p.unrecord(ctx); err != nil {
 		return p.stuck(reason+" without an effect, and its record could not be removed", errors.Join(cause, err))
 	}
 	if !conflicted(cause) {

@@ -23,8 +23,8 @@ type pending struct {
 }
 
 // records lists and reads the recovery records: one LIST, and one GET for each.
-// One that goes away in between is none.
-func records(ctx context.Context, store blob.Store) ([]pending, error) {
+// One that goes away in between is none, and so is one's own.
+func records(ctx context.Context, store blob.Store, own string) ([]pending, error) {
 	var out []pending
 	for e, err := range store.List(ctx, blob.ListOptions{Prefix: sidecar.Folder}) {
 		if err != nil {
@@ -36,7 +36,9 @@ func records(ctx context.Context, store blob.Store) ([]pending, error) {
 		if len(out) == maxPending {
 			return nil, &RecoveryRequiredError{OperationID: out[0].id, Reason: fmt.Sprintf("more than %d recovery records are there", maxPending)}
 		}
-		out = append(out, pending{id: strings.TrimSuffix(path.Base(e.Key), sidecar.Suffix)})
+		if id := strings.TrimSuffix(path.Base(e.Key), sidecar.Suffix); id != own {
+			out = append(out, pending{id: id})
+		}
 	}
 	kept := out[:0]
 	for _, p := range out {
@@ -115,7 +117,7 @@ func (p *pending) left(o *Options) time.Duration {
 func free(ctx context.Context, store blob.Store, o *Options) (waited bool, err error) {
 	var spent time.Duration
 	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
-		all, err := records(ctx, store)
+		all, err := records(ctx, store, "")
 		if err != nil {
 			return waited, err
 		}

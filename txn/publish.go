@@ -12,7 +12,6 @@ import (
 	"github.com/omnideck/omnideck/lance/commit"
 	"github.com/omnideck/omnideck/lance/refs"
 	"github.com/omnideck/omnideck/manifest"
-	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
 // TableReceipt is what a write did to one table.
@@ -51,7 +50,7 @@ type publishing struct {
 //	gates     no record in the way, marker and lock as they were, the head the
 //	          same, every table's newest version the published one; else the error
 //	          of Interpret
-//	arm       PUT the record
+//	arm       PUT the record; another one that came meanwhile gives way, or this one does
 //	effects   each table's exact commit, by alias
 //	confirm   PUT the record again
 //	publish   the CAS of `__manifest` on the exact head
@@ -103,6 +102,9 @@ func (p *publishing) effects(ctx context.Context) error {
 		return err
 	}
 	p.plan = armed
+	if err := p.alone(ctx); err != nil {
+		return p.withdraw(ctx, err)
+	}
 	p.step(StepArmed, "")
 	var bound []Bound
 	for i := range armed.Actions {
@@ -219,7 +221,7 @@ func (p *publishing) visible(ctx context.Context) (*Receipt, error) {
 	}
 	p.step(StepPublished, "")
 	if p.plan.Phase() == Confirmed {
-		if err := p.t.store.Delete(ctx, sidecar.Folder+p.plan.ID+sidecar.Suffix); err != nil {
+		if err := p.unrecord(ctx); err != nil {
 			p.out.Warning = fmt.Errorf("commit %s is published and its recovery record could not be removed: %w", p.plan.Lineage.CommitID, err)
 		} else {
 			p.step(StepRetired, "")
