@@ -87,11 +87,13 @@ func TestWhoseRecordStands(t *testing.T) {
 		key    string
 		stands bool
 	}{
-		"of this branch":    {func(b []byte) []byte { return b }, "", true},
-		"of another branch": {func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(`"branch": null`), []byte(`"branch": "archive"`)) }, "", false},
-		"damaged":           {func(b []byte) []byte { return b[:len(b)/2] }, "", true},
-		"of a newer kind":   {func(b []byte) []byte { return bytes.Replace(b, []byte(`: 9`), []byte(`: 10`), 1) }, "", true},
-		"no record":         {func(b []byte) []byte { return b }, "__recovery/x.json#123", false},
+		"of this branch": {func(b []byte) []byte { return b }, "", true},
+		"of another branch": {func(b []byte) []byte {
+			return bytes.ReplaceAll(b, []byte(`"branch": null`), []byte(`"branch": "archive"`))
+		}, "", false},
+		"damaged":         {func(b []byte) []byte { return b[:len(b)/2] }, "", true},
+		"of a newer kind": {func(b []byte) []byte { return bytes.Replace(b, []byte(`: 9`), []byte(`: 10`), 1) }, "", true},
+		"no record":       {func(b []byte) []byte { return b }, "__recovery/x.json#123", false},
 	} {
 		s, key := dead(t)
 		obj, err := s.Get(ctx, key, blob.All)
