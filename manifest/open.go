@@ -109,7 +109,8 @@ func newHead(snap *lance.Snapshot, ref *refs.Branch, refErr error, o Options) *H
 }
 
 // Probe asks, with a LIST of one key, whether the version is still the newest of
-// its branch. newest is the number that the listing shows, 0 = none.
+// its branch, and the object the one that was read. newest is the number that
+// the listing shows, 0 = none. Whether a ref still names the branch is not asked.
 func (h *Head) Probe(ctx context.Context) (latest bool, newest uint64, err error) {
 	return h.Snapshot.IsLatest(ctx)
 }

@@ -231,6 +231,7 @@ func same(t *testing.T, got, want *manifest.View, wantTx *tablepb.Transaction) {
 	m, n := proto.CloneOf(got.Snapshot.Manifest().Proto), proto.CloneOf(want.Snapshot.Manifest().Proto)
 	for _, m := range []*tablepb.Manifest{m, n} {
 		even(t, m.Fragments)
+		slices.SortFunc(m.BasePaths, func(a, b *tablepb.BasePath) int { return int(a.Id) - int(b.Id) })
 		m.WriterVersion, m.IndexSection, m.TransactionSection, m.TransactionFile = nil, nil, nil, ""
 	}
 	if !proto.Equal(m, n) {
@@ -244,6 +245,9 @@ func same(t *testing.T, got, want *manifest.View, wantTx *tablepb.Transaction) {
 // even evens out what a writer is free to choose.
 func even(t *testing.T, lists ...[]*tablepb.DataFragment) {
 	t.Helper()
+	for _, list := range lists { // the Rust engine's come in the order of a map
+		slices.SortStableFunc(list, func(a, b *tablepb.DataFragment) int { return int(a.Id) - int(b.Id) })
+	}
 	for _, f := range slices.Concat(lists...) {
 		for _, d := range f.Files {
 			d.Path, d.FileSizeBytes = "", 0

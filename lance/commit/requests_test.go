@@ -62,6 +62,8 @@ func TestRequests(t *testing.T) {
 				"exact":  {exactly(), []string{"list", "put", "put"}, 2},
 				"create": {exactly(), []string{"list", "put", "put"}, 2},
 				"rebase": {opts(), []string{"get", "list", "put", "put"}, 4},
+				"blind":  {commit.Options{Exact: true, Blind: true, Now: opts().Now}, []string{"put", "put"}, 2},
+				"stored": {commit.Options{Exact: true, Blind: true, Stored: true, Now: opts().Now}, []string{"put"}, 1},
 			} {
 				s := slow.Clone()
 				if name == "rebase" {
@@ -87,5 +89,27 @@ func TestRequests(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBlind: that nothing is listed makes nobody write over a version, and what
+// lost takes its transaction file with it.
+func TestBlind(t *testing.T) {
+	s, m := newTable(t)
+	first := mustCommit(t, s, m, appendTxn(m.Version, "first", 1), exactly())
+	before := keys(t, s, "t/")
+	o := commit.Options{Exact: true, Blind: true, Now: opts().Now}
+	_, err := commit.Commit(t.Context(), s, "t", "", m, appendTxn(m.Version, "second", 1), o)
+	var lost *commit.ConflictError
+	if !errors.As(err, &lost) || lost.Version != first.Version || !lost.Retryable || !slices.Equal(keys(t, s, "t/"), before) {
+		t.Errorf("%v; %v", err, keys(t, s, "t/"))
+	}
+	again, err := commit.Commit(t.Context(), s, "t", "", m, appendTxn(m.Version, "first", 1), o)
+	if err != nil || !again.Found || again.Version != first.Version {
+		t.Errorf("the same again: %+v, %v", again, err)
+	}
+	var invalid *commit.InvalidError
+	if _, err := commit.Commit(t.Context(), s, "t", "", m, appendTxn(m.Version, "third", 1), commit.Options{Stored: true, Now: opts().Now}); !errors.As(err, &invalid) {
+		t.Errorf("a stored transaction that may be rebased: %v", err)
 	}
 }
