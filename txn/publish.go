@@ -71,6 +71,9 @@ func Publish(ctx context.Context, t *Txn, plan *PublishPlan) (*Receipt, error) {
 			return nil, plan.fail("what it does to %s was not staged on this base", a.Alias)
 		}
 	}
+	if d := plan.Delta; plan.Phase() != Prepared || plan.Class == Compensation || len(d.Updates) != len(plan.Actions) || len(d.Registrations)+len(d.Renames)+len(d.Tombstones) > 0 {
+		return nil, plan.fail("it does more than commit what was staged, or is %s already", plan.Phase())
+	}
 	p.step(StepPrepared, "")
 	if err := p.gates(ctx); err != nil {
 		return nil, err

@@ -247,3 +247,38 @@ func TestWarmOfAnotherStore(t *testing.T) {
 		t.Errorf("%q and %q", a, b)
 	}
 }
+
+// A plan that is not that of the Txn, or does more than was staged, is refused
+// before anything is looked at.
+func TestPublishRefusesOtherPlans(t *testing.T) {
+	s, ctx := demo(t), context.Background()
+	port := ids(t, s, ports)[0]
+	head := look(t, s).head()
+	for name, edit := range map[string]func(p txn.PublishPlan) (*txn.PublishPlan, error){
+		"another transaction": func(p txn.PublishPlan) (*txn.PublishPlan, error) {
+			p.Actions[0].Commits[0].UUID = "another"
+			return &p, nil
+		},
+		"armed": func(p txn.PublishPlan) (*txn.PublishPlan, error) { return p.Arm() },
+		"a tombstone": func(p txn.PublishPlan) (*txn.PublishPlan, error) {
+			p.Delta.Tombstones = []txn.Tombstone{{Identity: txn.Identity{Table: 1, Incarnation: 2}, Alias: ports, Version: 1}}
+			return &p, nil
+		},
+	} {
+		tx, err := txn.Begin(ctx, s, writing(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := plan(txn.Strict, set(ports, port, "name", "Ours"))(ctx, tx)
+		if err == nil {
+			p, err = edit(*p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = txn.Publish(ctx, tx, p)
+		if wantErr[*txn.PlanError](t, err, txn.ErrCaller); look(t, s).head() != head || len(recordsIn(t, s)) > 0 {
+			t.Errorf("%s: something was written", name)
+		}
+	}
+}
