@@ -136,6 +136,18 @@ func race(t *testing.T, uri string, procs, n int) {
 			t.Errorf("%s is at %d, want %d", e.Alias, e.Version, want)
 		}
 	}
+	w := newWriter(t, nil, "", 1)
+	w.on = store
+	p := w.publish(w.options(v))
+	if latest, newest, err := p.View.Probe(t.Context()); err != nil || !latest || newest != p.Version {
+		t.Errorf("what was published is not the newest: %v %d %v", latest, newest, err)
+	}
+	if latest, newest, err := v.Probe(t.Context()); err != nil || latest || newest != p.Version {
+		t.Errorf("what was before is the newest: %v %d %v", latest, newest, err)
+	}
+	if diff := manifest.Diff(p.View, w.fresh()); diff != "" {
+		t.Error(diff)
+	}
 	t.Logf("%d processes, %d publishes, %d attempts lost", procs, total-1, lost)
 	if lost == 0 {
 		t.Error("they never met")

@@ -151,7 +151,7 @@ func TestRustGoesOn(t *testing.T) {
 				files = graph(t, name)
 			}
 			s := local(t, r.root, files)
-			x := &exchange{rust: r, w: newWriter(t, nil, "", 3), insert: insert}
+			x := &exchange{rust: r, w: newWriter(t, nil, "", 3)}
 			x.w.on = s
 			x.ours(nil)
 			for i := range 3 {
@@ -161,7 +161,14 @@ func TestRustGoesOn(t *testing.T) {
 			}
 			x.again() // version rows that are there already
 			r.run("branch", "create", "--uri", r.root, "side")
+			side := &exchange{rust: r, w: newWriter(t, nil, "side", 4)}
+			side.w.on, side.w.n = s, 5000
+			if p := side.ours(nil); p.View.Commits.Len() != x.w.fresh().Commits.Len()+1 {
+				t.Errorf("the first commit on a branch: %+v", p)
+			}
 			x.mutate("side", fmt.Sprintf(insert, 8))
+			side.ours(nil)
+			side.theirs()
 			x.mutate("main", fmt.Sprintf(insert, 9))
 			x.ours(nil)
 			r.run("branch", "merge", "--uri", r.root, "side", "--into", "main")
@@ -203,12 +210,11 @@ func TestRustOnOurGenesis(t *testing.T) {
 	x.theirs()
 }
 
-// exchange is two programs that publish in turns on main.
+// exchange is two programs that publish in turns on the branch of w.
 type exchange struct {
 	rust
-	w      *writer
-	insert string
-	made   []string // commits of ours
+	w    *writer
+	made []string // commits of ours
 }
 
 // ours publishes a commit of ours and reads it back.
@@ -216,7 +222,10 @@ func (x *exchange) ours(edits []manifest.Edit) *manifest.Published {
 	x.t.Helper()
 	v := x.w.fresh()
 	o := x.w.options(v, edits...)
-	o.Head = &manifest.ExactHead{Commit: v.Heads[manifest.Main]}
+	o.Head = &manifest.ExactHead{Commit: v.Heads[orMain(v.Branch)]}
+	if v.Ref != nil {
+		o.Head.Identifier = v.Ref.Identifier
+	}
 	p := x.w.publish(o)
 	x.made = append(x.made, o.Commit.ID)
 	if diff := manifest.Diff(p.View, x.w.fresh()); diff != "" {
@@ -241,7 +250,7 @@ func (x *exchange) again() {
 func (x *exchange) theirs() {
 	x.t.Helper()
 	var list struct{ Commits []commit }
-	if err := json.Unmarshal([]byte(x.run("commit", "list", x.root, "--json")), &list); err != nil {
+	if err := json.Unmarshal([]byte(x.run("commit", "list", x.root, "--branch", orMain(x.w.branch), "--json")), &list); err != nil {
 		x.t.Fatal(err)
 	}
 	v := x.w.fresh()
@@ -249,7 +258,7 @@ func (x *exchange) theirs() {
 		x.t.Errorf("the Rust engine lists commits\n%+v\nwe\n%+v", got, want)
 	}
 	var snap snapshot
-	if err := json.Unmarshal([]byte(x.run("snapshot", x.root, "--json")), &snap); err != nil {
+	if err := json.Unmarshal([]byte(x.run("snapshot", x.root, "--branch", orMain(x.w.branch), "--json")), &snap); err != nil {
 		x.t.Fatal(err)
 	}
 	if got, want := snap.Tables, snapshotOf(v).Tables; len(got) == 0 || !reflect.DeepEqual(got, want) {
