@@ -136,7 +136,7 @@ func race(t *testing.T, uri string, procs, n int) {
 			t.Errorf("%s is at %d, want %d", e.Alias, e.Version, want)
 		}
 	}
-	w := newWriter(t, nil, "", 1)
+	w := newWriter(t, nil, "", 99) // no child has its dice
 	w.on = store
 	p := w.publish(w.options(v))
 	if latest, newest, err := p.View.Probe(t.Context()); err != nil || !latest || newest != p.Version {
