@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/omnideck/omnideck/txn/sidecar"
 	"github.com/omnideck/omnideck/txn/validate"
@@ -29,6 +30,9 @@ var sentences = []struct {
 	{&ConstraintError{Violations: []*validate.Violation{{Text: "src 'zoe' not found in Person (edge Knows 'e')"}}}, ErrCaller, `src 'zoe' not found in Person (edge Knows 'e'); nothing was written`},
 	{&ConstraintError{Violations: []*validate.Violation{{Text: "a"}, {Text: "b"}, {Text: "c"}}}, ErrCaller, `a (and 2 more); nothing was written`},
 	{&ConstraintError{Violations: []*validate.Violation{{Text: "a"}, {Text: "b"}}, More: true}, ErrCaller, `a (and at least 1 more); nothing was written`},
+	{&LockedError{"__manifest/_refs/branches/__schema_apply_lock__.json", time.UnixMicro(1795965305034010)}, ErrCaller, `a schema apply holds the lock __manifest/_refs/branches/__schema_apply_lock__.json since 2026-11-29T15:15:05Z, so that nothing may be written; nothing was: wait for it, or let doctor say whether it died`},
+	{&SchemaError{"_schema.pg is missing"}, ErrCaller, `the schema of this graph cannot be relied upon: _schema.pg is missing; nothing was written: run verify`},
+	{&UnforkedError{"node:Port", "b", ""}, ErrCaller, `node:Port on branch b is still that of branch main, and this program does not fork a table for its first write on a branch; nothing was written: make the first write with omnigraph, or write on branch main`},
 	{&PlanError{ID: opID, Why: "its kind is \"\""}, ErrCaller, `operation 01M8KXR37888CN02CWG4500HSD cannot be planned like this: its kind is ""; nothing was written`},
 }
 
