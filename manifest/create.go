@@ -23,7 +23,7 @@ type CreateOptions struct {
 	Open   Options  // how to read back; its Branch, Version and Ref are not used
 
 	Now  func() time.Time // nil = time.Now
-	Rand io.Reader        // names and identities of what is written; nil = crypto/rand
+	Rand io.Reader        // never the same bytes twice: names and identities of what is written; nil = crypto/rand
 }
 
 // Create makes `__manifest`, and with it the graph: version 1 with the tables,

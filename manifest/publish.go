@@ -37,7 +37,7 @@ type PublishOptions struct {
 	Commit   *Intent    // nil = no commit
 
 	Now  func() time.Time // nil = time.Now
-	Rand io.Reader        // names and identities of what is written; nil = crypto/rand
+	Rand io.Reader        // never the same bytes twice: names and identities of what is written; nil = crypto/rand
 	// Backoff waits before attempt n ≥ 1; nil does not wait.
 	Backoff func(ctx context.Context, n int) error
 }
