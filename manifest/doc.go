@@ -45,8 +45,10 @@
 //
 //	plan    precondition, expected versions, edits → rows, and the state after
 //	        them; what would make a graph that cannot be opened is refused
-//	stage   PUT data file, PUT deletion file of the rows replaced
-//	commit  PUT transaction, PUT manifest if absent: exactly the base's version + 1
+//	stage   PUT data file, deletion file of the rows replaced, and transaction, side
+//	        by side; one GET more where the fragment had lost rows before and its
+//	        deletions were not read; on a branch that is known the ref is read too
+//	commit  PUT manifest if absent: exactly the base's version + 1
 //
 // The transaction is a Lance Update that rewrites rows: a row whose object_id
 // stands already (the branch's head, a renamed table, a version handed to
