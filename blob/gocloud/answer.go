@@ -88,7 +88,7 @@ func (r refusal) explain(op blob.Op) *blob.StoreError {
 		return nil
 	}
 	e := &blob.StoreError{Status: r.status, Code: r.code, Message: r.message}
-	e.Class, e.Step = r.class(op)
+	e.Step, e.Class = r.class(op)
 	switch {
 	case e.Class == blob.ErrNotExist:
 		e.Message = "" // it says the same
@@ -103,42 +103,42 @@ func (r refusal) explain(op blob.Op) *blob.StoreError {
 	return e
 }
 
-// class is what a refusal means to the contract, and the next safe step.
-func (r refusal) class(op blob.Op) (class error, step string) {
+// class is the next safe step after a refusal, and what it means to the contract.
+func (r refusal) class(op blob.Op) (step string, class error) {
 	switch r.code {
 	case "ExpiredToken", "ExpiredTokenException", "InvalidToken", "TokenRefreshRequired":
-		return blob.ErrPermission, "renew the credentials"
+		return "renew the credentials", blob.ErrPermission
 	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "AuthenticationFailed":
-		return blob.ErrPermission, "check the key and its secret"
+		return "check the key and its secret", blob.ErrPermission
 	case "RequestTimeTooSkewed":
-		return blob.ErrPermission, "set the clock of this machine"
+		return "set the clock of this machine", blob.ErrPermission
 	case "BlobAlreadyExists":
-		return blob.ErrExists, ""
+		return "", blob.ErrExists
 	}
 	switch {
 	case r.status < 400:
-		return blob.ErrUnavailable, "set AWS_REGION or the endpoint"
+		return "set AWS_REGION or the endpoint", blob.ErrUnavailable
 	case r.noBucket(op):
-		return blob.ErrUnavailable, "check the name of the bucket and the endpoint"
+		return "check the name of the bucket and the endpoint", blob.ErrUnavailable
 	}
 	switch r.status {
 	case http.StatusNotFound:
-		return blob.ErrNotExist, ""
+		return "", blob.ErrNotExist
 	case http.StatusPreconditionFailed:
-		return blob.ErrExists, ""
+		return "", blob.ErrExists
 	case http.StatusRequestedRangeNotSatisfiable:
-		return blob.ErrRange, ""
+		return "", blob.ErrRange
 	case http.StatusUnauthorized:
-		return blob.ErrPermission, "check the credentials"
+		return "check the credentials", blob.ErrPermission
 	case http.StatusForbidden:
-		return blob.ErrPermission, "check what these credentials may do there"
+		return "check what these credentials may do there", blob.ErrPermission
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		return blob.ErrUnavailable, "the store asks for patience: try again a little later"
+		return "the store asks for patience: try again a little later", blob.ErrUnavailable
 	}
 	if r.status >= 500 {
-		return blob.ErrUnavailable, "the failure is the store's: try again later"
+		return "the failure is the store's: try again later", blob.ErrUnavailable
 	}
-	return blob.ErrUnavailable, "check the endpoint and the region"
+	return "check the endpoint and the region", blob.ErrUnavailable
 }
 
 // noAnswer is why a host did not answer, as an error of the contract.
