@@ -246,3 +246,31 @@ func quitAmongQuestions(t *testing.T) time.Duration {
 	ws.Release()
 	return took
 }
+
+// TestFirstFrameWaitsForNoRound: in a bubble, where time passes only when
+// nothing can go on, the first frame is there before any did.
+func TestFirstFrameWaitsForNoRound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ws := fake.Harbor()
+		ws.Script = map[string]fake.Step{"": {Hang: true, Deaf: true, Get: 1}}
+		out := &lockedBuffer{mark: "overview"}
+		p, m, err := program(t.Context(), Options{
+			URI: ws.Address, Open: opens(ws), Output: out, NoInput: true, Width: 80, Height: 24, Env: []string{"TERM=xterm-256color"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { _, err := p.Run(); done <- err }()
+		synctest.Wait()
+		if out.seen().IsZero() {
+			t.Error("time has to pass before the first frame")
+		}
+		p.Quit()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		ws.Release()
+		m.stop()
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
@@ -26,12 +27,14 @@ type visit struct {
 
 // model is the root: the only Bubble Tea model there is.
 type model struct {
-	opt  Options
-	env  screen.Env
-	ctx  context.Context // ends when the program does
-	end  context.CancelFunc
-	quit func()
-	w, h int
+	opt     Options
+	env     screen.Env
+	ctx     context.Context // ends when the program does
+	end     context.CancelFunc
+	quit    func()
+	out     *colorprofile.Writer // where the program draws; nil without a program
+	greeted time.Time            // when greet drew; zero = it did not
+	w, h    int
 
 	ws      workspace.Workspace
 	wsCtx   context.Context // carries the graph's meter
@@ -147,6 +150,7 @@ func (m *model) Init() tea.Cmd {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
 	cmds = append(cmds, m.tick())
+	m.greet()
 	return tea.Batch(cmds...)
 }
 

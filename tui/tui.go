@@ -30,10 +30,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 
 	"github.com/omnideck/omnideck/tui/action"
@@ -106,6 +108,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	_, err = p.Run()
 	m.stop()
+	if err != nil || m.crash != nil {
+		m.part()
+	}
 	if m.crash != nil {
 		return m.crash.write(m.opt)
 	}
@@ -139,16 +144,23 @@ func program(ctx context.Context, o Options) (*tea.Program, *model, error) {
 	}
 	m := newModel(ctx, o, th)
 	m.askBackground = ask && !o.NoInput
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(framesPerSecond), tea.WithEnvironment(theme.Environ(o.Env, name))}
-	if th.Name == "mono" {
-		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
+	if o.Output == nil {
+		o.Output = os.Stdout
 	}
-	if o.Output != nil {
-		opts = append(opts, tea.WithOutput(o.Output))
-	}
+	env := theme.Environ(o.Env, name)
+	m.out = &colorprofile.Writer{Forward: o.Output}
 	switch {
 	case o.NoInput:
-		opts = append(opts, tea.WithInput(nil), tea.WithoutSignalHandler(), tea.WithColorProfile(colorprofile.ANSI))
+		m.out.Profile = colorprofile.ANSI
+	case th.Name == "mono":
+		m.out.Profile = colorprofile.ASCII
+	default:
+		m.out.Profile = colorprofile.Detect(o.Output, env)
+	}
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithEnvironment(env), tea.WithOutput(o.Output), tea.WithColorProfile(m.out.Profile)}
+	switch {
+	case o.NoInput:
+		opts = append(opts, tea.WithInput(nil), tea.WithoutSignalHandler())
 	case o.Input != nil:
 		opts = append(opts, tea.WithInput(o.Input))
 	}
@@ -164,13 +176,38 @@ func program(ctx context.Context, o Options) (*tea.Program, *model, error) {
 	return p, m, nil
 }
 
-// sizeOf is the size of the terminal that is written to, 0 when it cannot be
-// told yet. Knowing it at once spares the first frame a round of the renderer,
-// which would learn it a moment later.
-func sizeOf(out io.Writer) (w, h int) {
-	if out == nil {
-		out = os.Stdout
+// greet draws the first frame as soon as the terminal is ours; the renderer,
+// which looks for a new frame sixty times a second, draws the same over it a
+// moment later.
+func (m *model) greet() {
+	if m.out == nil || m.w <= 0 || m.h <= 0 {
+		return
 	}
+	var b strings.Builder
+	b.WriteString(ansi.SetModeAltScreenSaveCursor + ansi.HideCursor)
+	view := m.View()
+	if m.crash != nil {
+		return
+	}
+	for y, line := range strings.Split(view.Content, "\n") {
+		b.WriteString(ansi.CursorPosition(1, y+1) + line)
+	}
+	b.WriteString(ansi.CursorPosition(1, 1))
+	_, _ = io.WriteString(m.out, b.String()) // the renderer meets the same error
+	m.dirty, m.greeted = true, m.opt.Now()
+}
+
+// part leaves the screen that greet took, when the program ended before the
+// renderer can have drawn on it: what it did not enter it does not leave.
+func (m *model) part() {
+	if !m.greeted.IsZero() && m.opt.Now().Sub(m.greeted) < 6*time.Second/60 {
+		_, _ = io.WriteString(m.out, ansi.ShowCursor+ansi.ResetModeAltScreenSaveCursor)
+	}
+}
+
+// sizeOf is the size of the terminal that is written to, 0 when it cannot be
+// told yet. Knowing it at once is what the first frame needs.
+func sizeOf(out io.Writer) (w, h int) {
 	f, ok := out.(interface{ Fd() uintptr })
 	if !ok {
 		return 0, 0
@@ -194,8 +231,3 @@ func (o Options) first() (screen.Screen, action.ID) {
 	}
 	return s, numbered(s)
 }
-
-// framesPerSecond is how often the renderer looks for a new frame: the first
-// one waits for up to half of what it would at the usual 60. A frame that did
-// not change is not written.
-const framesPerSecond = 120
