@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/omnideck/omnideck/internal/pace"
 )
 
 // longHistory are the rows of n commits on main, each of which published a
@@ -46,7 +48,7 @@ func heap() int {
 // gathered and when they are folded. A million commits, and as many versions,
 // are to fit a program of 150 MB.
 func TestBudgetPacked(t *testing.T) {
-	n := 300_000
+	n := pace.Of(300_000, 50_000)
 	if testing.Short() {
 		n = 50_000
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/omnideck/omnideck/internal/pace"
 )
 
 // plainFold is the fold of rows that stay whole: all of them sorted, each looked
@@ -99,7 +101,7 @@ func randomRows(r *rand.Rand) []Row {
 // Packed rows fold into what whole rows do, be they sound, doubled, deleted or
 // damaged.
 func TestFoldAgainstModel(t *testing.T) {
-	n := 20_000
+	n := pace.Of(20_000, 1_000)
 	if testing.Short() {
 		n = 2_000
 	}

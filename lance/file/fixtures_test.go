@@ -7,6 +7,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"go.uber.org/goleak"
+
+	"github.com/omnideck/omnideck/internal/pace"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -33,7 +35,7 @@ func TestFixturesScan(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name(), func(t *testing.T) {
 			names, want := files.expected(t, c)
-			for _, batch := range []int{0, 1, 7, 1000} {
+			for _, batch := range pace.Every(t, 1, []int{7, 0, 1, 1000}) {
 				mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 				got := make([][]string, len(names))
 				for _, o := range files.open(t, c, Options{Allocator: mem, Parallelism: 2}) {

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/lance/format"
 )
 
@@ -76,7 +77,7 @@ func seeds(n int) (out []uint64) {
 
 // TestWriteRandom reads random tables back.
 func TestWriteRandom(t *testing.T) {
-	for _, seed := range seeds(150) {
+	for _, seed := range seeds(pace.Of(150, 20)) {
 		rec, o, cut := randomTable(seed)
 		check(t, rec, writeAll(t, rec, o, cut...))
 		if t.Failed() {

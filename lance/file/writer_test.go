@@ -6,6 +6,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/omnideck/omnideck/internal/pace"
 )
 
 func nullable(name string, t arrow.DataType) arrow.Field {
@@ -135,7 +137,7 @@ func TestWriteAll(t *testing.T) {
 		if kind == "valid" || kind == "nulls" {
 			sizes = append(sizes, 1023, 1024, 1025)
 		}
-		for _, n := range sizes {
+		for _, n := range pace.Every(t, 2, sizes) {
 			for name, schema := range schemas() {
 				mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 				rec := m.record(schema, n, mem)
