@@ -34,6 +34,8 @@ type model struct {
 	quit    func()
 	out     *colorprofile.Writer // where the program draws; nil without a program
 	greeted time.Time            // when greet drew; zero = it did not
+	begun   func() *rounds       // told when the renderer runs; nil without a program
+	rounds  *rounds
 	w, h    int
 
 	ws      workspace.Workspace
@@ -150,6 +152,9 @@ func (m *model) Init() tea.Cmd {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
 	cmds = append(cmds, m.tick())
+	if m.begun != nil {
+		m.rounds = m.begun()
+	}
 	m.greet()
 	return tea.Batch(cmds...)
 }
@@ -163,6 +168,7 @@ func (m *model) picking() bool { return m.env.URI == "" }
 // stop ends everything that is still running, without waiting for it longer
 // than a moment.
 func (m *model) stop() {
+	m.rounds.stop()
 	m.saveLast()
 	m.end()
 	if m.export != nil {

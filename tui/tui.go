@@ -173,6 +173,7 @@ func program(ctx context.Context, o Options) (*tea.Program, *model, error) {
 	}
 	p := tea.NewProgram(m, opts...)
 	m.quit = p.Quit
+	m.begun = func() *rounds { return roundsOf(p) }
 	return p, m, nil
 }
 

@@ -44,6 +44,7 @@ func (m *model) View() (v tea.View) {
 	}
 	v.MouseMode = m.mouseMode()
 	m.view = v
+	m.rounds.hurry()
 	return v
 }
 
