@@ -1,34 +1,22 @@
 package manifest_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/omnideck/omnideck/blob/opener"
+	"github.com/omnideck/omnideck/internal/rivals"
 	"github.com/omnideck/omnideck/internal/s3lab/lab"
 	"github.com/omnideck/omnideck/manifest"
 )
 
 // TestMain is also the child of the races: it publishes to a graph and prints
 // what it was told.
-func TestMain(m *testing.M) {
-	if job := os.Getenv("OMNIDECK_PUBLISH_CHILD"); job != "" {
-		if err := child(strings.Fields(job)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { rivals.Main(m, child) }
 
 // child: address, number, publishes. It builds on what it published last, and
 // tries again with the same commit when it has lost too often. Every second
@@ -89,21 +77,13 @@ func race(t *testing.T, uri string, procs, n int) {
 	if _, err := manifest.Create(t.Context(), store, begin); err != nil {
 		t.Fatal(err)
 	}
-	out, children := make([]bytes.Buffer, procs), make([]*exec.Cmd, procs)
-	for i := range children {
-		children[i] = exec.CommandContext(t.Context(), os.Args[0])
-		children[i].Env = append(os.Environ(), fmt.Sprintf("OMNIDECK_PUBLISH_CHILD=%s %d %d", uri, i, n))
-		children[i].Stdout, children[i].Stderr = &out[i], os.Stderr
-		if err := children[i].Start(); err != nil {
-			t.Fatal(err)
-		}
+	jobs := make([]string, procs)
+	for i := range jobs {
+		jobs[i] = fmt.Sprintf("%s %d %d", uri, i, n)
 	}
 	told, lost := map[uint64]string{}, 0
-	for i, c := range children {
-		if err := c.Wait(); err != nil {
-			t.Fatalf("process %d: %v", i, err)
-		}
-		for line := range strings.Lines(out[i].String()) {
+	for _, lines := range rivals.Run(t, jobs...) {
+		for _, line := range lines {
 			var id string
 			var version uint64
 			var attempts int

@@ -1,18 +1,16 @@
 package commit_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/omnideck/omnideck/blob/opener"
+	"github.com/omnideck/omnideck/internal/rivals"
 	"github.com/omnideck/omnideck/internal/s3lab/lab"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/commit"
@@ -20,16 +18,7 @@ import (
 
 // TestMain is also the child of the races: it appends to a table and prints
 // what it was told.
-func TestMain(m *testing.M) {
-	if job := os.Getenv("OMNIDECK_COMMIT_CHILD"); job != "" {
-		if err := child(strings.Fields(job)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { rivals.Main(m, child) }
 
 // child: address, name, commits. Every second commit is exact, and planned anew
 // when it loses.
@@ -80,23 +69,10 @@ func race(t *testing.T, uri string, n int) {
 	}
 	defer store.Close()
 	mustCommit(t, store, nil, createTxn("create", fragment("a", 10)), commit.Options{})
-	var out [2]bytes.Buffer
-	var procs [2]*exec.Cmd
-	for i := range procs {
-		procs[i] = exec.CommandContext(t.Context(), os.Args[0])
-		procs[i].Env = append(os.Environ(), fmt.Sprintf("OMNIDECK_COMMIT_CHILD=%s p%d %d", uri, i, n))
-		procs[i].Stdout, procs[i].Stderr = &out[i], os.Stderr
-		if err := procs[i].Start(); err != nil {
-			t.Fatal(err)
-		}
-	}
 	told := map[string]string{}
-	for i, p := range procs {
-		if err := p.Wait(); err != nil {
-			t.Fatalf("process %d: %v", i, err)
-		}
-		for line := range strings.Lines(out[i].String()) {
-			uuid, version, _ := strings.Cut(strings.TrimSpace(line), " ")
+	for _, lines := range rivals.Run(t, fmt.Sprintf("%s p0 %d", uri, n), fmt.Sprintf("%s p1 %d", uri, n)) {
+		for _, line := range lines {
+			uuid, version, _ := strings.Cut(line, " ")
 			if _, twice := told[version]; twice {
 				t.Errorf("version %s was told twice", version)
 			}
