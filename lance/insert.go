@@ -96,13 +96,9 @@ func (s *Snapshot) StageAppend(ctx context.Context, rows Rows, o StageOptions) (
 // has one column of text as its key. A key that comes twice is an InputError.
 // All keys are held in memory.
 func (s *Snapshot) StageInsert(ctx context.Context, rows Rows, o StageOptions) (*Staged, error) {
-	st, err := s.stage(ctx, o)
+	st, key, err := s.stageByKey(ctx, o)
 	if err != nil {
 		return nil, err
-	}
-	key, err := s.textKey()
-	if err != nil {
-		return nil, st.up.wait(err)
 	}
 	w := &rowWriter{st: st}
 	var filter commit.KeyFilter
@@ -152,6 +148,16 @@ func (s *Snapshot) textKey() (*format.Field, error) {
 		names[i] = f.Name + " (" + f.LogicalType + ")"
 	}
 	return nil, fmt.Errorf("writing to %s by key: %w", s.env.at(), format.Unsupportedf("its key is %q, and only one column of text can be", names))
+}
+
+// stageByKey is stage, of a table whose rows are told apart by text.
+func (s *Snapshot) stageByKey(ctx context.Context, o StageOptions) (*staging, *format.Field, error) {
+	key, err := s.textKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := s.stage(ctx, o)
+	return st, key, err
 }
 
 func isText(f *format.Field) bool {

@@ -28,13 +28,9 @@ type UpsertOptions struct {
 //
 // A key that comes twice, or stands in the base twice, is an InputError.
 func (s *Snapshot) StageUpsert(ctx context.Context, rows Rows, o UpsertOptions) (*Staged, error) {
-	st, err := s.stage(ctx, o.StageOptions)
+	st, key, err := s.stageByKey(ctx, o.StageOptions)
 	if err != nil {
 		return nil, err
-	}
-	key, err := s.textKey()
-	if err != nil {
-		return nil, st.up.wait(err)
 	}
 	u := &upsert{st: st, w: &rowWriter{st: st}}
 	defer u.release()
@@ -59,13 +55,9 @@ func (s *Snapshot) StageUpdate(ctx context.Context, addrs []uint64, rows Rows, o
 // places of those at addresses, the others are inserted. Of the latter the
 // caller knows that no row has their keys. The key is one column of text.
 func (s *Snapshot) StageMerge(ctx context.Context, addrs []uint64, rows Rows, o StageOptions) (*Staged, error) {
-	st, err := s.stage(ctx, o)
+	st, key, err := s.stageByKey(ctx, o)
 	if err != nil {
 		return nil, err
-	}
-	key, err := s.textKey()
-	if err != nil {
-		return nil, st.up.wait(err)
 	}
 	u := &upsert{st: st, w: &rowWriter{st: st}}
 	defer u.release()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/schema"
 )
 
@@ -50,7 +51,7 @@ func spellStatement(s Statement) string {
 }
 
 func TestStatements(t *testing.T) {
-	ir := compile(t, wide)
+	ir := pgtest.IR(t, wide)
 	for _, c := range []struct{ source, params, want string }{
 		{
 			`query q($s: String, $b: Blob) { insert Service { slug: $s, name: "n", tier: "gold", made: [1, 0.5], tags: ["a", "b"], replicas: 5, small: 6, big: 7, cost: 8, rate: 9, launched: date("1970-01-02"), checked: now(), up: true, logo: $b, vec: [1, 2, 3] } }`,
@@ -82,7 +83,7 @@ func TestStatements(t *testing.T) {
 // TestPredicatesCompareByValue holds a predicate over a column of each integer
 // and float type against the comparison of the numbers themselves.
 func TestPredicatesCompareByValue(t *testing.T) {
-	ir := compile(t, "node N { k: String @key i: I32? l: I64? u: U32? w: U64? d: F64? f: F32? }")
+	ir := pgtest.IR(t, "node N { k: String @key i: I32? l: I64? u: U32? w: U64? d: F64? f: F32? }")
 	columns := map[string][]any{
 		"i": {int32(math.MinInt32), int32(-3), int32(-2), int32(0), int32(2), int32(3), int32(math.MaxInt32)},
 		"l": {int64(math.MinInt64), int64(-3), int64(2), int64(3), int64(math.MaxInt64)},
@@ -124,7 +125,7 @@ func TestPredicatesCompareByValue(t *testing.T) {
 // TestBindRead: parameters of a reading query are read, and those that it
 // mentions nowhere may be missing.
 func TestBindRead(t *testing.T) {
-	ir := compile(t, wide)
+	ir := pgtest.IR(t, wide)
 	b := bind(t, ir, "query q($a: I32, $b: Date?, $c: [F32], $unused: Bool) { match { $s: Service $s.replicas > $a } return { $s.slug } order { nearest($s.vec, [1, 2, 3]) } limit 2 }", `{"a": "7", "c": [1, 2.5]}`)
 	want := map[string]Literal{
 		"a": {Kind: LitInteger, Int: 7}, "b": {},
@@ -140,7 +141,7 @@ func TestBindRead(t *testing.T) {
 
 // TestNow is the instant that was handed over, in UTC, to the millisecond.
 func TestNow(t *testing.T) {
-	ir := compile(t, wide)
+	ir := pgtest.IR(t, wide)
 	b := bind(t, ir, "query q() { update Service set { checked: now() } where checked < now() }", "")
 	want := arrow.Date64(time.Date(2026, 11, 29, 22, 59, 59, 123_000_000, time.UTC).UnixMilli())
 	if got := b.Statements[0]; got.Set[0].Value != want || got.Where.Value != want {

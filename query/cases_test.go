@@ -12,18 +12,9 @@ import (
 
 	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/internal/lex"
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/schema"
 )
-
-// compile makes a catalogue of a .pg text.
-func compile(t testing.TB, source string) *schema.IR {
-	t.Helper()
-	shape, err := schema.Compile([]byte(source))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return shape.Resolve("01ARZ3NDEKTSV4RRFFQ69G5FAV")
-}
 
 // caseOf is one case of testdata/cases.json: what the Rust CLI answered to a
 // query, as far as it concerns this package.
@@ -132,7 +123,7 @@ func TestConformance(t *testing.T) {
 	schemas, all := cases(t)
 	irs := make([]*schema.IR, len(schemas))
 	for i, s := range schemas {
-		irs[i] = compile(t, s)
+		irs[i] = pgtest.IR(t, s)
 	}
 	if len(all) != 199 {
 		t.Errorf("%d cases, expected 199", len(all))
@@ -224,7 +215,7 @@ func TestSharedQueries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := Lint(string(text), compile(t, string(pg)))
+	report := Lint(string(text), pgtest.IR(t, string(pg)))
 	if len(report.Results) < 10 {
 		t.Errorf("%d queries", len(report.Results))
 	}
@@ -237,7 +228,7 @@ func TestSharedQueries(t *testing.T) {
 
 // TestErrorKinds: a caller tells errors by type, not by text.
 func TestErrorKinds(t *testing.T) {
-	ir := compile(t, "node A { k: String @key n: I32? v: Vector(2)? tags: [String]? when: DateTime? } edge L: A -> A { w: F32? }")
+	ir := pgtest.IR(t, "node A { k: String @key n: I32? v: Vector(2)? tags: [String]? when: DateTime? } edge L: A -> A { w: F32? }")
 	now := time.Unix(0, 0)
 	is := func(err error, target any) bool { return errors.As(err, target) }
 	for _, c := range []struct {

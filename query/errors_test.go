@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/golden"
+	"github.com/omnideck/omnideck/internal/pgtest"
 )
 
 const wide = `interface Named { name: String }
@@ -76,7 +77,7 @@ func split(text string) (params, source string) {
 }
 
 func TestErrorsAreSentences(t *testing.T) {
-	ir := compile(t, wide)
+	ir := pgtest.IR(t, wide)
 	var out strings.Builder
 	seen := map[string]bool{}
 	for _, text := range wrong {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnideck/omnideck/internal/lex"
 	"github.com/omnideck/omnideck/internal/pace"
+	"github.com/omnideck/omnideck/internal/pgtest"
 )
 
 // FuzzQuery: whatever the text and the parameters, there is an answer or an
@@ -27,7 +28,7 @@ func FuzzQuery(f *testing.F) {
 	for i := range 100 {
 		f.Add(m.query(i), `{"p":null}`)
 	}
-	ir := compile(f, wide)
+	ir := pgtest.IR(f, wide)
 	f.Fuzz(func(t *testing.T, source, params string) {
 		file, err := Parse(source)
 		if err != nil {
@@ -60,7 +61,7 @@ func FuzzQuery(f *testing.F) {
 
 // TestLargeTexts: time and memory grow with the text, whatever is in it.
 func TestLargeTexts(t *testing.T) {
-	ir := compile(t, wide)
+	ir := pgtest.IR(t, wide)
 	for name, make := range map[string]func(n int) string{
 		"statements": func(n int) string {
 			return "query q() { " + strings.Repeat("update Service set { cost: 1.0 } where slug = \"a\"\n", n) + "}"

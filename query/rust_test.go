@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/omnideck/omnideck/internal/pgtest"
 )
 
 // maker makes queries over the schema `wide`, most of them wrong in some way.
@@ -182,7 +184,7 @@ func TestLikeTheRustLint(t *testing.T) {
 			source += one + "\n"
 		}
 	}
-	ir := compile(t, wide)
+	ir := pgtest.IR(t, wide)
 	ours, theirs := Lint(source, ir), rust(t, bin, source)
 	if len(ours.Results) != len(theirs.Results) || len(ours.Results) < count*3/4 {
 		t.Fatalf("%d queries, the Rust CLI reads %d; %v %v", len(ours.Results), len(theirs.Results), ours.Findings, theirs.Findings)

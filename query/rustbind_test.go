@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/omnideck/omnideck/internal/pgtest"
 )
 
 // right are mutations that are bound and run.
@@ -39,7 +41,7 @@ func TestBindLikeTheRustEngine(t *testing.T) {
 	if bin == "" {
 		t.Skip("OMNIGRAPH_BIN is not set: bound mutations are not run by the Rust CLI")
 	}
-	ir, dir := compile(t, wide), t.TempDir()
+	ir, dir := pgtest.IR(t, wide), t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // IR is the accepted schema with identities, _schema.ir.json.
 type IR struct {
@@ -43,6 +47,12 @@ type Type struct {
 
 // Alias is the table's name in `__manifest`: node:Port.
 func (t *Type) Alias() string { return t.Kind.String() + ":" + t.Name }
+
+// Compare puts nodes before edges, and types of one kind in the order of their
+// names.
+func (t *Type) Compare(o *Type) int {
+	return cmp.Or(cmp.Compare(t.Kind, o.Kind), strings.Compare(t.Name, o.Name))
+}
 
 // TypeRef points at a type.
 type TypeRef struct {

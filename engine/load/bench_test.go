@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/omnideck/omnideck/engine/load"
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/txn/validate"
 	"github.com/omnideck/omnideck/txn/validate/memgraph"
 )
@@ -30,7 +31,7 @@ edge Knows: Person -> Person { since: I32? }
 `
 
 func BenchmarkRead(b *testing.B) {
-	ir := compile(b, peopleSchema)
+	ir := pgtest.IR(b, peopleSchema)
 	text := people(validate.MaxRows)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
@@ -43,7 +44,7 @@ func BenchmarkRead(b *testing.B) {
 }
 
 func BenchmarkPlan(b *testing.B) {
-	ir := compile(b, peopleSchema)
+	ir := pgtest.IR(b, peopleSchema)
 	text := people(validate.MaxRows)
 	src := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 	b.SetBytes(int64(len(text)))
@@ -58,7 +59,7 @@ func BenchmarkPlan(b *testing.B) {
 
 // What the rules cost beside reading.
 func BenchmarkCheck(b *testing.B) {
-	ir := compile(b, peopleSchema)
+	ir := pgtest.IR(b, peopleSchema)
 	in, err := load.Read(strings.NewReader(people(validate.MaxRows)), ir, load.Options{Mode: load.Append, NewID: numbered()})
 	if err != nil {
 		b.Fatal(err)

@@ -11,21 +11,13 @@ import (
 
 	"github.com/omnideck/omnideck/engine/load"
 	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/query"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/schema/value"
 	"github.com/omnideck/omnideck/txn/validate"
 	"github.com/omnideck/omnideck/txn/validate/memgraph"
 )
-
-func compile(t testing.TB, source string) *schema.IR {
-	t.Helper()
-	shape, err := schema.Compile([]byte(source))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return shape.Resolve("01ARZ3NDEKTSV4RRFFQ69G5FAV")
-}
 
 // numbered makes ids 01JNEW…, one after the other.
 func numbered() func() string {
@@ -102,7 +94,7 @@ func TestLoadCases(t *testing.T) {
 	answered := 0
 	for _, c := range all {
 		t.Run(c.Name, func(t *testing.T) {
-			g := memgraph.New(compile(t, c.Schema))
+			g := memgraph.New(pgtest.IR(t, c.Schema))
 			ids := numbered()
 			for _, lines := range c.Pre {
 				var err error
@@ -202,7 +194,7 @@ func shown(v value.Value) []byte {
 
 // The follow-up of an edge that was named in another letter case.
 func TestEdgeNameInAnyCase(t *testing.T) {
-	ir := compile(t, "node A { k: String @key }\nedge WroteIt: A -> A")
+	ir := pgtest.IR(t, "node A { k: String @key }\nedge WroteIt: A -> A")
 	g, _, err := loaded(t, memgraph.New(ir), load.Append, `{"type":"A","data":{"k":"1"}}`+"\n"+`{"edge":"wROTEIT","to":"1","from":"1"}`, numbered())
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +211,7 @@ func TestMutateCases(t *testing.T) {
 	refused, kept := 0, 0
 	for _, c := range cases(t, "mutate/") {
 		t.Run(c.Name, func(t *testing.T) {
-			ir := compile(t, c.Schema)
+			ir := pgtest.IR(t, c.Schema)
 			ids := numbered()
 			g, _, err := loaded(t, memgraph.New(ir), load.Overwrite, strings.Join(c.Data, "\n"), ids)
 			if err != nil {

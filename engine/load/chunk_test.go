@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/omnideck/omnideck/engine/load"
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn/validate"
 	"github.com/omnideck/omnideck/txn/validate/memgraph"
@@ -117,7 +118,7 @@ func equalGraphs(a, b *memgraph.Graph) bool {
 // load that is broken off anywhere and begun again ends as one that was not, and
 // writes nothing twice.
 func TestChunks(t *testing.T) {
-	ir := compile(t, graphOfChunks)
+	ir := pgtest.IR(t, graphOfChunks)
 	several := 0
 	rapid.Check(t, func(t *rapid.T) {
 		lines := drawLines(t)
@@ -203,7 +204,7 @@ func checkChunks(t *rapid.T, plan *load.Plan, o load.ChunkOptions, whole *load.I
 // Chunks at the limits of one write: exactly 8,192 entities are one chunk, one
 // more are two; what fits together is one chunk with nodes and edges.
 func TestChunksAtTheLimits(t *testing.T) {
-	ir := compile(t, graphOfChunks)
+	ir := pgtest.IR(t, graphOfChunks)
 	for n, want := range map[int]string{
 		validate.MaxRows: "[8192+1]", validate.MaxRows + 1: "[8192+0 1+0 0+1]", 0: "[]",
 	} {
@@ -235,7 +236,7 @@ func TestChunksAtTheLimits(t *testing.T) {
 // Ids of entities that have none: the same for the same lines, others with a salt,
 // in another graph, for another type; a line further down changes none.
 func TestNamesOfEntities(t *testing.T) {
-	ir := compile(t, graphOfChunks)
+	ir := pgtest.IR(t, graphOfChunks)
 	ids := func(ir *schema.IR, text, salt string) (out []string) {
 		plan, err := load.MakePlan(source(text), ir, load.ChunkOptions{Mode: load.Append, Salt: salt})
 		if err != nil {
@@ -280,7 +281,7 @@ func TestNamesOfEntities(t *testing.T) {
 
 // What stands otherwise is told, and left to load.
 func TestCompare(t *testing.T) {
-	ir := compile(t, graphOfChunks)
+	ir := pgtest.IR(t, graphOfChunks)
 	text := `{"type":"P","data":{"k":"a","n":1}}
 {"type":"P","data":{"k":"b","n":2}}
 {"type":"P","data":{"k":"c"}}
@@ -334,7 +335,7 @@ func TestCompare(t *testing.T) {
 // An input that changes after it was planned: nothing of a chunk that is not as
 // planned is handed out, and what was handed out before was.
 func TestChangedInput(t *testing.T) {
-	ir := compile(t, graphOfChunks)
+	ir := pgtest.IR(t, graphOfChunks)
 	line := func(n int) string { return fmt.Sprintf(`{"type":"P","data":{"k":"%d"}}`+"\n", n) }
 	text := line(1) + line(2) + line(3)
 	for name, c := range map[string]struct {
@@ -369,7 +370,7 @@ func TestChangedInput(t *testing.T) {
 
 // Each begins where it is told to.
 func TestEachFrom(t *testing.T) {
-	ir := compile(t, graphOfChunks)
+	ir := pgtest.IR(t, graphOfChunks)
 	plan, err := load.MakePlan(source(strings.Repeat(`{"type":"Q"}`+"\n", 5)), ir, load.ChunkOptions{Mode: load.Append, Rows: 2})
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/omnideck/omnideck/internal/ojson"
 	"github.com/omnideck/omnideck/schema"
@@ -131,12 +130,7 @@ func inOrder(m map[*schema.Type]*Batch) []*Batch {
 	for _, b := range m {
 		out = append(out, b)
 	}
-	slices.SortFunc(out, func(a, b *Batch) int {
-		if a.Type.Kind != b.Type.Kind {
-			return int(a.Type.Kind) - int(b.Type.Kind)
-		}
-		return strings.Compare(a.Type.Name, b.Type.Name)
-	})
+	slices.SortFunc(out, func(a, b *Batch) int { return a.Type.Compare(b.Type) })
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 
 	"github.com/omnideck/omnideck/engine/load"
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/txn/validate"
 )
 
@@ -98,7 +99,7 @@ func many(n int) (out string) {
 }
 
 func TestRefusals(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	for _, c := range refusals {
 		for _, mode := range []load.Mode{load.Append, load.Merge, load.Overwrite} {
 			in, err := load.Read(strings.NewReader(c.lines), ir, load.Options{Mode: mode, NewID: numbered()})
@@ -115,7 +116,7 @@ func TestRefusals(t *testing.T) {
 
 // What is let pass, and what becomes of it.
 func TestReads(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	text := "\r\n \t\f\n" + `{"edge":"WROTE","to":"1","data":{"role":null,"id":"e"},"from":"a"}` + "\r\n" +
 		`{"data":{"number":7,"branch":"n","id":"[\"n\",\"7\"]"},"type":"Loan"}` + "\n" +
 		`{"type":"Author"}` + "\n" + `{"type":"Author","data":{"id":""}}` + "\n" + `{"type":"Author","data":{"id":"01J"}}` + "\n" +
@@ -146,7 +147,7 @@ func TestReads(t *testing.T) {
 }
 
 func TestAllowedURI(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	line := `{"type":"Book","data":{"isbn":"1","title":"t","cover":"s3://b/k"}}`
 	for _, wrong := range []error{nil, errors.New("there is no b")} {
 		_, err := load.Read(strings.NewReader(line), ir, load.Options{Mode: load.Append, NewID: numbered(), AllowURI: func(uri string) error {
@@ -163,7 +164,7 @@ func TestAllowedURI(t *testing.T) {
 
 // Lines and structure: exactly the limit is read, one more is not.
 func TestLimitsOfALine(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	one := func(text string) error {
 		_, err := load.Read(strings.NewReader(text), ir, load.Options{Mode: load.Append, NewID: numbered()})
 		return err
@@ -203,7 +204,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // Entities and bytes of a type: exactly the limit is read, one more is not.
 func TestLimitsOfAType(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	rows := func(n int) string { return strings.Repeat(`{"type":"Author"}`+"\n", n) }
 	wide := func(n, last int) string { // rows of 1 MiB: 32 bytes of columns, the rest text
 		return strings.Repeat(`{"type":"Author","data":{"name":"`+strings.Repeat("x", 1<<20-32)+"\"}}\n", n) + `{"type":"Author","data":{"name":"` + strings.Repeat("x", last-32) + "\"}}\n"
@@ -229,7 +230,7 @@ func TestLimitsOfAType(t *testing.T) {
 }
 
 func TestLastStays(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	text := `{"type":"Author","data":{"id":"a","name":"1"}}` + "\n" + `{"type":"Author","data":{"id":"b","name":"2"}}` + "\n" + `{"type":"Author","data":{"id":"a","name":"3"}}`
 	in, err := load.Read(strings.NewReader(text), ir, load.Options{Mode: load.Merge, NewID: numbered()})
 	if err != nil {
@@ -242,7 +243,7 @@ func TestLastStays(t *testing.T) {
 }
 
 func TestWrongCalls(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	if _, err := load.Read(strings.NewReader(""), ir, load.Options{Mode: load.Append}); err == nil {
 		t.Error("nobody makes ids, and it reads")
 	}
@@ -262,7 +263,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(c.lines))
 	}
 	f.Add([]byte(`{"type":"Loan","data":{"branch":"n","number":7}}` + "\r\n" + `{"edge":"wrote","from":"a","to":"b"}` + "\n\n" + `{"type":"Author"}`))
-	ir := compile(f, library)
+	ir := pgtest.IR(f, library)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		in, err := load.Read(bytes.NewReader(data), ir, load.Options{Mode: load.Merge, NewID: numbered()})
 		src := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/omnideck/omnideck/engine/load"
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/txn/validate"
 	"github.com/omnideck/omnideck/txn/validate/memgraph"
 )
@@ -92,7 +93,7 @@ var ours = []string{"invalid base64 blob data: ", "external blob URI 'file:///x'
 // TestRefusalsLikeTheRustEngine: the table of refusals, in its words.
 func TestRefusalsLikeTheRustEngine(t *testing.T) {
 	r := newRust(t, library)
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	for _, c := range refusals {
 		_, err := load.Read(strings.NewReader(c.lines), ir, load.Options{Mode: load.Append, NewID: numbered()})
 		want := words(err)
@@ -154,7 +155,7 @@ func drawn(r *rand.Rand) string {
 // wrong.
 func TestLoadsLikeTheRustEngine(t *testing.T) {
 	r := newRust(t, many3)
-	ir := compile(t, many3)
+	ir := pgtest.IR(t, many3)
 	g, random := memgraph.New(ir), rand.New(rand.NewPCG(5, 1))
 	loads, refused := 0, map[string]int{}
 	for i := range 100 {

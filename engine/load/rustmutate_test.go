@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/omnideck/omnideck/engine/load"
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn/validate"
 	"github.com/omnideck/omnideck/txn/validate/memgraph"
@@ -92,7 +93,7 @@ func plain(said string) string {
 // graph there and here, validated as they are there.
 func TestMutationsLikeTheRustEngine(t *testing.T) {
 	r := newRust(t, many3)
-	ir := compile(t, many3)
+	ir := pgtest.IR(t, many3)
 	lines := `{"type":"B","data":{"k":"0","t":"t"}}
 {"type":"B","data":{"k":"1","t":"t"}}
 {"type":"B","data":{"k":"2","t":"u"}}

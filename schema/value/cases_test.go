@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/internal/ojson"
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/schema/value"
 )
@@ -37,7 +38,7 @@ func TestLoadCases(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
 			t.Fatal(err)
 		}
-		ir := compile(t, c.Schema)
+		ir := pgtest.IR(t, c.Schema)
 		var first error
 		for _, line := range c.Data {
 			if err := lineValues(ir, []byte(line)); err != nil && first == nil {

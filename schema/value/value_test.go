@@ -19,19 +19,11 @@ import (
 	"github.com/omnideck/omnideck/engine/load"
 	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/internal/ojson"
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/schema/value"
 )
-
-func compile(t testing.TB, source string) *schema.IR {
-	t.Helper()
-	shape, err := schema.Compile([]byte(source))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return shape.Resolve("01ARZ3NDEKTSV4RRFFQ69G5FAV")
-}
 
 func parseJSON(t testing.TB, text string) ojson.Value {
 	t.Helper()
@@ -69,7 +61,7 @@ var ours = []string{`"2024-02-29T10:00:00 EST"`, `"2024-02-29 10:00:00Zulu"`, `"
 
 // What the Rust engine did with the same JSON.
 func TestParseAsTheRustEngine(t *testing.T) {
-	d := &compile(t, "node D { k: String @key d: Date? t: DateTime? f: F32? g: F64? n: I32? u: U64? }").Nodes[0]
+	d := &pgtest.IR(t, "node D { k: String @key d: Date? t: DateTime? f: F32? g: F64? n: I32? u: U64? }").Nodes[0]
 	rows := lines(t, "rust.jsonl")
 	if len(rows) < 130 {
 		t.Errorf("only %d rows", len(rows))
@@ -99,7 +91,7 @@ func TestParseAsTheRustEngine(t *testing.T) {
 }
 
 func TestParseOtherForms(t *testing.T) {
-	d := &compile(t, `node D { s: String e: enum(b, a) l: [I32]? li: [Date] v: Vector(2)? w: Vector(2) b: Blob? c: Blob o: Bool fl: [F32]? }`).Nodes[0]
+	d := &pgtest.IR(t, `node D { s: String e: enum(b, a) l: [I32]? li: [Date] v: Vector(2)? w: Vector(2) b: Blob? c: Blob o: Bool fl: [F32]? }`).Nodes[0]
 	for _, c := range []struct{ name, in, want string }{
 		{"s", `"é\n"`, `"é\n"`}, {"s", `7`, "strict property 's' expects Utf8, got 7"}, {"s", "null", "non-nullable property 's' has null or invalid values"},
 		{"e", `"zz"`, `"zz"`}, {"o", "true", "true"}, {"o", "0", "strict property 'o' expects Boolean, got 0"},
@@ -251,7 +243,7 @@ func ids(t *testing.T, tab table) int {
 }
 
 func TestKeys(t *testing.T) {
-	d := &compile(t, "node D { s: String b: Bool d: Date t: DateTime f: F32 g: F64 n: I64 u: U64 l: [I32] v: Vector(1) o: Blob z: I32? }").Nodes[0]
+	d := &pgtest.IR(t, "node D { s: String b: Bool d: Date t: DateTime f: F32 g: F64 n: I64 u: U64 l: [I32] v: Vector(1) o: Blob z: I32? }").Nodes[0]
 	get := func(name, in string) value.Value {
 		p, _ := d.Property(name)
 		v, err := value.Parse(name, p.Type, parseJSON(t, in))
@@ -293,7 +285,7 @@ func TestKeys(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	d := &compile(t, `node D { n: I64? f: F64? e: enum(b, a)? c: String? l: [I32]? u: U64? @range(n, -5..10) @range(f, 0.5..) @range(u, ..100) @range(l, 1..2) @check(c, "^[a-z]+$") @check(c, "..") }`).Nodes[0]
+	d := &pgtest.IR(t, `node D { n: I64? f: F64? e: enum(b, a)? c: String? l: [I32]? u: U64? @range(n, -5..10) @range(f, 0.5..) @range(u, ..100) @range(l, 1..2) @check(c, "^[a-z]+$") @check(c, "..") }`).Nodes[0]
 	rules, err := value.NewRules(d)
 	if err != nil {
 		t.Fatal(err)

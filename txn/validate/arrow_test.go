@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
@@ -22,7 +23,7 @@ import (
 
 // Rows become a batch, and the batch rows, of every type of property.
 func TestRecordAndScan(t *testing.T) {
-	ir := compile(t, `node A { s: String b: Bool? i: I32? j: I64? u: U32? w: U64? f: F32? g: F64? d: Date? t: DateTime? v: Vector(2)? l: [String]? m: [F64]? e: enum(x, y)? c: Blob? }
+	ir := pgtest.IR(t, `node A { s: String b: Bool? i: I32? j: I64? u: U32? w: U64? f: F32? g: F64? d: Date? t: DateTime? v: Vector(2)? l: [String]? m: [F64]? e: enum(x, y)? c: Blob? }
 edge E: A -> A { c: Blob? n: I32 }`)
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	defer mem.AssertSize(t, 0)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/omnideck/omnideck/internal/ojson"
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/schema/value"
 	"github.com/omnideck/omnideck/txn/validate"
@@ -31,15 +32,6 @@ node Author { name: String @unique note: F64? }
 edge Wrote: Author -> Book @card(0..2) { role: enum(author, editor)? }
 edge Needs: Book -> Book @card(2..) { @unique(src, dst) }
 `
-
-func compile(t testing.TB, source string) *schema.IR {
-	t.Helper()
-	shape, err := schema.Compile([]byte(source))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return shape.Resolve("01ARZ3NDEKTSV4RRFFQ69G5FAV")
-}
 
 func typeOf(t testing.TB, ir *schema.IR, name string) *schema.Type {
 	t.Helper()
@@ -221,7 +213,7 @@ var rulesTable = []struct{ name, write, want string }{
 }
 
 func TestRules(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	g := memgraph.New(ir).Apply(write(t, ir, base))
 	if bad := g.Naive(nil); len(bad) > 0 {
 		t.Fatalf("the base breaks rules: %v", bad)
@@ -252,7 +244,7 @@ func TestRules(t *testing.T) {
 
 // What a violation says besides its sentence.
 func TestViolationFields(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	g := memgraph.New(ir).Apply(write(t, ir, base))
 	for text, want := range map[string]string{
 		"Book update\n{\"isbn\":\"2\",\"title\":\"T\",\"pages\":0}":       "range node:Book [2] [pages] 0 @range(pages, 1..2000)",
@@ -282,7 +274,7 @@ func TestViolationFields(t *testing.T) {
 
 // Defect D1: an upper-only range is a lower bound.
 func TestUpperOnlyRangeIsALowerBound(t *testing.T) {
-	ir := compile(t, `node R { k: String @key v: I32 @range(v, ..100) }`)
+	ir := pgtest.IR(t, `node R { k: String @key v: I32 @range(v, ..100) }`)
 	for line, want := range map[string]string{
 		`{"k":"x","v":5}`:   "@range violation on R.v: value 5 < min 100",
 		`{"k":"x","v":100}`: "", `{"k":"x","v":101}`: "",
@@ -300,7 +292,7 @@ func TestUpperOnlyRangeIsALowerBound(t *testing.T) {
 // A pattern that cannot be evaluated, and a unique that has no text, refuse every
 // write of the type.
 func TestRulesThatCannotBeAsked(t *testing.T) {
-	ir := compile(t, "node A { n: String\n @check(n, \"(\") }\nnode B { k: String @key v: [I32]? @unique(v) }")
+	ir := pgtest.IR(t, "node A { n: String\n @check(n, \"(\") }\nnode B { k: String @key v: [I32]? @unique(v) }")
 	for what, want := range map[string]string{
 		"A insert\n{\"id\":\"1\",\"n\":\"x\"}":              "@check on A.n has invalid regex '('",
 		"B insert\n{\"k\":\"1\",\"v\":[1]}":                 "scalar key: unsupported column type",
@@ -317,7 +309,7 @@ func TestRulesThatCannotBeAsked(t *testing.T) {
 }
 
 func TestAllUpToABound(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	var lines []string
 	for i := range 10 {
 		lines = append(lines, fmt.Sprintf(`{"isbn":"%d","title":"T","pages":0,"genre":"x"}`, i))
@@ -332,7 +324,7 @@ func TestAllUpToABound(t *testing.T) {
 }
 
 func TestReadSet(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	g := memgraph.New(ir).Apply(write(t, ir, base))
 	d := write(t, ir, "Book upsert\n{\"isbn\":\"9\",\"title\":\"T\",\"shelf\":\"x\"}\nNeeds upsert\n{\"id\":\"n1\",\"src\":\"1\",\"dst\":\"9\"}\nAuthor overwrite\n{\"id\":\"a\",\"name\":\"x\"}")
 	report, err := validate.Check(t.Context(), ir, d, g, 1)
@@ -365,7 +357,7 @@ func TestReadSet(t *testing.T) {
 
 // Deltas that no caller may hand over, and a base that cannot be read.
 func TestNotADelta(t *testing.T) {
-	ir, other := compile(t, library), compile(t, library)
+	ir, other := pgtest.IR(t, library), pgtest.IR(t, library)
 	book := typeOf(t, ir, "Book")
 	for name, d := range map[string]validate.Delta{
 		"a type of another schema": {{Type: typeOf(t, other, "Book")}},

@@ -93,12 +93,7 @@ func images(d Delta) []*image {
 		}
 		out = append(out, im)
 	}
-	slices.SortFunc(out, func(a, b *image) int {
-		if a.Type.Kind != b.Type.Kind {
-			return int(a.Type.Kind) - int(b.Type.Kind)
-		}
-		return strings.Compare(a.Type.Name, b.Type.Name)
-	})
+	slices.SortFunc(out, func(a, b *image) int { return a.Type.Compare(b.Type) })
 	return out
 }
 

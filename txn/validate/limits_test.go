@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/txn/validate"
 	"github.com/omnideck/omnideck/txn/validate/memgraph"
 )
 
 // Exactly the limit is let pass, one more is not.
 func TestMeter(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	author := typeOf(t, ir, "Author")
 	r := row(t, author, `{"id":"a","name":"Ann","note":1}`)
 	size := validate.Size(author, &r)
@@ -53,7 +54,7 @@ func TestMeter(t *testing.T) {
 
 // Questions of a base are put in portions.
 func TestQuestionsInPortions(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	var lines []string
 	for i := range validate.MaxProbe + 1 {
 		lines = append(lines, fmt.Sprintf(`{"id":"w%d","src":"b","dst":"g%d"}`, i, i))
@@ -72,7 +73,7 @@ func TestQuestionsInPortions(t *testing.T) {
 // A removal of more nodes than one question has: every edge that is left is told,
 // once, though both its ends go.
 func TestRemovalInPortions(t *testing.T) {
-	ir := compile(t, "node P { k: String @key }\nedge E: P -> P")
+	ir := pgtest.IR(t, "node P { k: String @key }\nedge E: P -> P")
 	var d validate.Delta
 	var nodes, edges, gone []string
 	for i := range validate.MaxProbe + 2 {
@@ -100,7 +101,7 @@ func TestRemovalInPortions(t *testing.T) {
 
 // The rules fed row by row, as of a whole table.
 func TestRulesOnStreams(t *testing.T) {
-	ir := compile(t, library)
+	ir := pgtest.IR(t, library)
 	book, wrote := typeOf(t, ir, "Book"), typeOf(t, ir, "Wrote")
 	ids, groups := validate.NewIDs(book), validate.Groups(book)
 	var got []string
@@ -141,7 +142,7 @@ func TestRulesOnStreams(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("found\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if validate.NewDegree(typeOf(t, compile(t, "node P { k: String }\nedge E: P -> P"), "E")) != nil {
+	if validate.NewDegree(typeOf(t, pgtest.IR(t, "node P { k: String }\nedge E: P -> P"), "E")) != nil {
 		t.Error("degrees that nothing bounds are counted")
 	}
 }

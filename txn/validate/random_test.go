@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/schema/value"
 	"github.com/omnideck/omnideck/txn/validate"
@@ -176,7 +177,7 @@ func TestAgainstTheWholeGraph(t *testing.T) {
 	refused, kept := 0, 0
 	broken := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		ir := compileRapid(t)
+		ir := pgtest.IR(t, small)
 		g := memgraph.New(ir).Apply(validate.Delta{
 			{Type: &ir.Nodes[0], Batches: []validate.Batch{{Rows: bare("P", 5)}}},
 			{Type: &ir.Nodes[1], Batches: []validate.Batch{{Rows: bare("Q", 1)}}},
@@ -230,14 +231,6 @@ func bare(of string, n int) (out []validate.Row) {
 		out = append(out, r)
 	}
 	return out
-}
-
-func compileRapid(t *rapid.T) *schema.IR {
-	shape, err := schema.Compile([]byte(small))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return shape.Resolve("01ARZ3NDEKTSV4RRFFQ69G5FAV")
 }
 
 // show prints a base and a write.
