@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/omnideck/omnideck/engine"
@@ -174,36 +175,103 @@ func TestKeyToFrameWithAMillionCommits(t *testing.T) {
 	})
 }
 
+// running is a program whose output is only kept, over a graph that answers by
+// a script.
+type running struct {
+	*tea.Program
+	m    *model
+	ws   *fake.Workspace
+	out  *lockedBuffer
+	done chan error
+}
+
+func run(t *testing.T, step fake.Step) *running {
+	t.Helper()
+	s := &running{ws: fake.Harbor(), out: &lockedBuffer{mark: "overview"}, done: make(chan error, 1)}
+	s.ws.Script = map[string]fake.Step{"": step}
+	var err error
+	s.Program, s.m, err = program(t.Context(), Options{
+		URI: s.ws.Address, Open: opens(s.ws), Output: s.out, NoInput: true, Width: 80, Height: 24, Env: []string{"TERM=xterm-256color"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, err := s.Run(); s.m.stop(); s.done <- err }()
+	return s
+}
+
+// unheard questions do not even hear that they are cancelled.
+var unheard = fake.Step{Hang: true, Deaf: true, Get: 1}
+
+// end waits for the program, which was told to quit.
+func (s *running) end(t *testing.T) {
+	t.Helper()
+	if err := <-s.done; err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestFirstFrameIsQuick measures from the start of the program to the first
 // frame on the output, with a store that never answers.
 func TestFirstFrameIsQuick(t *testing.T) {
 	pace.Within(t, "first frame", 100*time.Millisecond, func() time.Duration {
-		ws := fake.Harbor()
-		ws.Script = map[string]fake.Step{"": {Hang: true}}
-		out := &lockedBuffer{mark: "overview"}
 		begin := time.Now()
-		p, m, err := program(t.Context(), Options{
-			URI: ws.Address, Open: opens(ws), Output: out, NoInput: true, Width: 80, Height: 24, Env: []string{"TERM=xterm-256color"},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan error, 1)
-		go func() { _, err := p.Run(); done <- err }()
+		s := run(t, fake.Step{Hang: true})
 		tick := time.NewTicker(time.Millisecond)
-		for out.seen().IsZero() && time.Since(begin) < time.Minute {
+		for s.out.seen().IsZero() && time.Since(begin) < time.Minute {
 			<-tick.C
 		}
 		tick.Stop()
-		if out.seen().IsZero() {
+		if s.out.seen().IsZero() {
 			t.Fatal("no frame within a minute")
 		}
-		p.Quit()
-		if err := <-done; err != nil {
-			t.Fatal(err)
+		s.Quit()
+		s.end(t)
+		return s.out.seen().Sub(begin)
+	})
+}
+
+// TestFirstFrameWaitsForNoRound: in a bubble, where time passes only when
+// nothing can go on, the first frame is there before any did.
+func TestFirstFrameWaitsForNoRound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := run(t, unheard)
+		synctest.Wait()
+		if s.out.seen().IsZero() {
+			t.Error("time has to pass before the first frame")
 		}
-		m.stop()
-		return out.seen().Sub(begin)
+		s.Quit()
+		s.ws.Release()
+		s.end(t)
+	})
+}
+
+// TestRounds: the renderer's ticker is found in this Bubble Tea; without a new
+// frame it becomes calm, and with one it is busy at once, so that a key is drawn
+// in the bubble's next four milliseconds.
+func TestRounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := run(t, fake.Step{})
+		synctest.Wait()
+		if s.m.rounds == nil {
+			t.Fatal("Bubble Tea keeps its ticker elsewhere now: the renderer is at one pace")
+		}
+		for _, key := range []string{"?", "?"} {
+			time.Sleep(20 * time.Second) // of the bubble
+			synctest.Wait()
+			if !s.m.rounds.isCalm.Load() {
+				t.Error("long without a frame, and the renderer still looks often")
+			}
+			before := len(s.out.String())
+			s.Send(harness.Press(key))
+			time.Sleep(roundBusy)
+			synctest.Wait()
+			if s.m.rounds.isCalm.Load() || len(s.out.String()) == before {
+				t.Errorf("%s is not drawn after %v", key, roundBusy)
+			}
+		}
+		s.Quit()
+		s.end(t)
 	})
 }
 
@@ -215,62 +283,21 @@ func TestQuittingNeverWaits(t *testing.T) {
 
 func quitAmongQuestions(t *testing.T) time.Duration {
 	t.Helper()
-	ws := fake.Harbor()
-	ws.Script = map[string]fake.Step{"": {Hang: true, Deaf: true, Get: 1}}
-	out := &lockedBuffer{mark: "overview"}
-	p, m, err := program(t.Context(), Options{
-		URI: ws.Address, Open: opens(ws), Output: out, NoInput: true, Width: 80, Height: 24, Env: []string{"TERM=xterm-256color"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { _, err := p.Run(); m.stop(); done <- err }()
+	s := run(t, unheard)
 	asked := func() int {
 		n := 0
 		for _, method := range []string{"Info", "BranchNames", "Snapshot", "Branches", "History", "Versions"} {
-			n += ws.Asked(method)
+			n += s.ws.Asked(method)
 		}
 		return n
 	}
 	for i := 0; asked() < 64; i++ {
-		p.Send(harness.Press(string(rune('1' + i%5))))
+		s.Send(harness.Press(string(rune('1' + i%5))))
 	}
 	begin := time.Now()
-	p.Send(harness.Press("q"))
-	err = <-done
+	s.Send(harness.Press("q"))
+	s.end(t)
 	took := time.Since(begin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ws.Release()
+	s.ws.Release()
 	return took
-}
-
-// TestFirstFrameWaitsForNoRound: in a bubble, where time passes only when
-// nothing can go on, the first frame is there before any did.
-func TestFirstFrameWaitsForNoRound(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ws := fake.Harbor()
-		ws.Script = map[string]fake.Step{"": {Hang: true, Deaf: true, Get: 1}}
-		out := &lockedBuffer{mark: "overview"}
-		p, m, err := program(t.Context(), Options{
-			URI: ws.Address, Open: opens(ws), Output: out, NoInput: true, Width: 80, Height: 24, Env: []string{"TERM=xterm-256color"},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan error, 1)
-		go func() { _, err := p.Run(); done <- err }()
-		synctest.Wait()
-		if out.seen().IsZero() {
-			t.Error("time has to pass before the first frame")
-		}
-		p.Quit()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		ws.Release()
-		m.stop()
-	})
 }

@@ -177,9 +177,8 @@ func program(ctx context.Context, o Options) (*tea.Program, *model, error) {
 	return p, m, nil
 }
 
-// greet draws the first frame as soon as the terminal is ours; the renderer,
-// which looks for a new frame sixty times a second, draws the same over it a
-// moment later.
+// greet draws the first frame as soon as the terminal is ours; the renderer
+// draws the same over it in its next round.
 func (m *model) greet() {
 	if m.out == nil || m.w <= 0 || m.h <= 0 {
 		return
@@ -199,9 +198,9 @@ func (m *model) greet() {
 }
 
 // part leaves the screen that greet took, when the program ended before the
-// renderer can have drawn on it: what it did not enter it does not leave.
+// renderer was sure to have drawn on it: what it did not enter it does not leave.
 func (m *model) part() {
-	if !m.greeted.IsZero() && m.opt.Now().Sub(m.greeted) < 6*time.Second/60 {
+	if !m.greeted.IsZero() && m.opt.Now().Sub(m.greeted) < time.Second/10 {
 		_, _ = io.WriteString(m.out, ansi.ShowCursor+ansi.ResetModeAltScreenSaveCursor)
 	}
 }
