@@ -65,7 +65,6 @@ type ClassOp struct {
 type Meter struct {
 	classify func(key string) string
 	keep     int
-	observe  func(Call)
 
 	mu     sync.Mutex
 	seq    int64
@@ -80,10 +79,6 @@ type MeterOption func(*Meter)
 
 // Keep makes the meter remember the last n calls (0 by default).
 func Keep(n int) MeterOption { return func(m *Meter) { m.keep = n } }
-
-// Observe makes the meter hand each finished call to f, which must be fast and
-// must not call the meter.
-func Observe(f func(Call)) MeterOption { return func(m *Meter) { m.observe = f } }
 
 // NewMeter makes a meter. classify gives the path class of a key; nil puts
 // everything into class "other".

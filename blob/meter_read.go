@@ -11,9 +11,6 @@ func (m *Meter) end(c Call, h inFlightHop) {
 	m.mu.Lock()
 	m.count(c)
 	m.mu.Unlock()
-	if m.observe != nil {
-		m.observe(c)
-	}
 }
 
 func (m *Meter) count(c Call) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"time"
 
@@ -129,11 +130,11 @@ func (st *staging) update(frags []*tablepb.DataFragment, filter *commit.KeyFilte
 	st.out.Txn.Operation = &tablepb.Transaction_Update{Update: op}
 }
 
-// certify says that the transaction does nothing but insert keys that were not
-// there, when the caller wants that.
+// certify adds what the caller says of a transaction that does nothing but
+// insert keys that were not there.
 func (st *staging) certify() {
-	if st.o.CertifyAbsence && st.out.Updated == 0 && st.out.Inserted > 0 {
-		st.out.Txn.TransactionProperties[absenceProperty] = absenceVersion
+	if st.out.Updated == 0 && st.out.Inserted > 0 {
+		maps.Copy(st.out.Txn.TransactionProperties, st.o.InsertProperties)
 	}
 }
 

@@ -169,8 +169,10 @@ func (r *replay) stage(t *testing.T, base *lance.Snapshot, o lance.StageOptions)
 	case r.want.GetUpdate() == nil:
 		return nil, "", 0, nil
 	}
-	_, o.CertifyAbsence = o.Properties["omnigraph.insert_absence"]
-	delete(o.Properties, "omnigraph.insert_absence")
+	if v, ok := o.Properties["omnigraph.insert_absence"]; ok {
+		o.InsertProperties = map[string]string{"omnigraph.insert_absence": v}
+		delete(o.Properties, "omnigraph.insert_absence")
+	}
 	up := r.want.GetUpdate()
 	if up.InsertedRows == nil && len(r.child.Schema().PrimaryKey()) == 0 {
 		return r.stageUpdate(t, base, o)

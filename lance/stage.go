@@ -49,10 +49,10 @@ type StageOptions struct {
 	// Rand gives 32 bytes, from which, with the UUID, all names of files follow;
 	// nil = crypto/rand.
 	Rand io.Reader
-	// CertifyAbsence gives a transaction that does nothing but insert the
-	// property omnigraph.insert_absence = v1: none of its keys stood in the base.
-	// For StageInsert the caller knows that, for StageUpsert the look-up does.
-	CertifyAbsence bool
+	// InsertProperties are properties more, of a transaction that does nothing but
+	// insert: none of its keys stood in the base. For StageInsert the caller knows
+	// that, for StageUpsert the look-up does.
+	InsertProperties map[string]string
 	// WithTransaction writes the transaction's file beside the others, and not
 	// when it is committed, which must then be Exact: one wait less.
 	WithTransaction bool
@@ -63,12 +63,6 @@ type StageOptions struct {
 	// file is built in memory.
 	FragmentRows, FragmentBytes int64
 }
-
-// The certificate of an insert-only transaction.
-const (
-	absenceProperty = "omnigraph.insert_absence"
-	absenceVersion  = "v1"
-)
 
 const (
 	defaultFragmentRows  = 1 << 20

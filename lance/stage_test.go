@@ -181,7 +181,7 @@ func TestStageTables(t *testing.T) {
 func TestCertificate(t *testing.T) {
 	w := grown(t, 23)
 	ctx := t.Context()
-	o := lance.StageOptions{UUID: "x", CertifyAbsence: true, Properties: map[string]string{"k": "v"}}
+	o := lance.StageOptions{UUID: "x", Properties: map[string]string{"k": "v"}}
 	fresh, mixed := w.people([]string{"n1", "n2"}), w.people(append(w.some(1), "n3"))
 	for name, c := range map[string]struct {
 		stage func(o lance.StageOptions) (*lance.Staged, error)
@@ -201,13 +201,16 @@ func TestCertificate(t *testing.T) {
 		}, false},
 	} {
 		for _, asked := range []bool{true, false} {
-			o.CertifyAbsence = asked
+			o.InsertProperties = nil
+			if asked {
+				o.InsertProperties = map[string]string{"absent": "v1"}
+			}
 			staged, err := c.stage(o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			p := staged.Txn.TransactionProperties
-			if v, ok := p["omnigraph.insert_absence"]; ok != (c.has && asked) || ok && v != "v1" || p["k"] != "v" {
+			if v, ok := p["absent"]; ok != (c.has && asked) || ok && v != "v1" || p["k"] != "v" {
 				t.Errorf("%s, asked for %v: %v", name, asked, p)
 			}
 		}

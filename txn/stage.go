@@ -11,12 +11,16 @@ import (
 	"github.com/omnideck/omnideck/txn/validate"
 )
 
+// absent is the certificate of the Rust engine that none of the keys of a
+// transaction stood in its base (omnigraph-storage.md §8.3).
+var absent = map[string]string{"omnigraph.insert_absence": "v1"}
+
 // Insert stages new rows of a table, of which the caller has shown that none of
 // their ids is there. A table is staged once; its files are uploaded, and no
 // version names them before Publish.
 func (t *Txn) Insert(ctx context.Context, alias string, rows lance.Rows) (*lance.Staged, error) {
 	return t.stage(ctx, alias, func(s *lance.Snapshot, o lance.StageOptions) (*lance.Staged, error) {
-		o.CertifyAbsence = true
+		o.InsertProperties = absent
 		return s.StageInsert(ctx, rows, o)
 	})
 }
@@ -24,7 +28,7 @@ func (t *Txn) Insert(ctx context.Context, alias string, rows lance.Rows) (*lance
 // Upsert stages rows that replace those of their ids, or are inserted.
 func (t *Txn) Upsert(ctx context.Context, alias string, rows lance.Rows) (*lance.Staged, error) {
 	return t.stage(ctx, alias, func(s *lance.Snapshot, o lance.StageOptions) (*lance.Staged, error) {
-		o.CertifyAbsence = true // the look-up shows it, when nothing is replaced
+		o.InsertProperties = absent // the look-up shows it, when nothing is replaced
 		return s.StageUpsert(ctx, rows, lance.UpsertOptions{StageOptions: o})
 	})
 }

@@ -97,13 +97,6 @@ func fragments(msgs []*tablepb.DataFragment) ([]Fragment, error) {
 	return out, nil
 }
 
-// FragmentFromProto converts one fragment of a manifest or a transaction.
-func FragmentFromProto(p *tablepb.DataFragment) (Fragment, error) {
-	var f Fragment
-	err := f.fromProto(p)
-	return f, err
-}
-
 func (f *Fragment) fromProto(p *tablepb.DataFragment) error {
 	f.ID, f.PhysicalRows = p.GetId(), p.GetPhysicalRows()
 	switch {

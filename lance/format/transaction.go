@@ -21,7 +21,7 @@ type Transaction struct {
 }
 
 // Operation is what a transaction did, in numbers. A delta is nil when the
-// transaction alone does not say: compare the manifests then (see Delta).
+// transaction alone does not say: compare the manifests then.
 type Operation struct {
 	Name           string // Lance's own word, such as Append or CreateIndex; "None" when absent
 	RowsDelta      *int64 // live rows
@@ -42,14 +42,6 @@ func ParseTransaction(b []byte) (*Transaction, error) {
 		ReadVersion: msg.GetReadVersion(), UUID: msg.GetUuid(), Tag: msg.GetTag(),
 		Properties: msg.GetTransactionProperties(), Operation: operation(msg), Proto: msg,
 	}, nil
-}
-
-// Delta is the change of live rows and fragments from one manifest to the
-// next. known is false when one of them does not record its rows.
-func Delta(from, to *Manifest) (rows, fragments int64, known bool) {
-	a, okA := from.Rows()
-	b, okB := to.Rows()
-	return int64(b - a), int64(len(to.Fragments) - len(from.Fragments)), okA && okB
 }
 
 // operation names and measures the operation of a transaction.

@@ -18,9 +18,6 @@ const (
 // BranchKey is the key of a branch's ref, relative to the main root.
 func BranchKey(name string) string { return branchesDir + encode(name) + suffix }
 
-// TagKey is the key of a tag, relative to the main root.
-func TagKey(name string) string { return tagsDir + encode(name) + suffix }
-
 func encode(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
