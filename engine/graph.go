@@ -2,12 +2,14 @@ package engine
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/cache"
 	"github.com/omnideck/omnideck/blob/opener"
 	"github.com/omnideck/omnideck/cost"
+	"github.com/omnideck/omnideck/txn"
 )
 
 // Options of Open. The zero value opens the URI with defaults.
@@ -19,6 +21,8 @@ type Options struct {
 	Clock        func() time.Time // nil = time.Now
 	NoCache      bool             // no persistent cache of immutable objects
 	OpenExternal bool             // allow reads outside the root: recorded base paths, external blobs
+	Write        bool             // allow Init, Mutate and Load, which go through package txn
+	Random       io.Reader        // of ids and names of what is written; nil = crypto/rand
 }
 
 // defaultConcurrency is the number of requests in flight (decisions 43).
@@ -34,6 +38,9 @@ type Graph struct {
 	uri   string
 	opts  Options
 	store blob.Store   // read-only, at most Concurrency requests at once
+	door  blob.Store   // the same, to be handed to package txn; nil = opened for looking
+	ids   *txn.IDs     // of what is written
+	warm  warm         // what writes left for the next ones
 	disk  *cache.Disk  // copies of immutable objects; nil = none are kept
 	seen  *cache.Store // store, behind the memory of this session
 	clock func() time.Time
@@ -42,7 +49,7 @@ type Graph struct {
 	large  *largeStates
 }
 
-// Open prepares a graph for looking. It makes the store and does no I/O, so
+// Open prepares a graph for looking, and with Options.Write for writing. It makes the store and does no I/O, so
 // that an address without a graph is an error of the first question, not of
 // Open.
 func Open(ctx context.Context, uri string, o Options) (*Graph, error) {
@@ -50,19 +57,19 @@ func Open(ctx context.Context, uri string, o Options) (*Graph, error) {
 		o.Concurrency = defaultConcurrency
 	}
 	g := &Graph{uri: uri, opts: o, clock: o.Clock, large: newLargeStates()}
-	if o.Store != nil {
-		g.store = blob.Limit(blob.ReadOnly(o.Store), o.Concurrency)
-	} else {
-		var err error
-		if g.store, err = opener.Open(ctx, uri, opener.ReadOnly(), opener.InFlight(o.Concurrency)); err != nil {
-			return nil, err
-		}
+	if err := g.connect(ctx); err != nil {
+		return nil, err
 	}
 	if g.uri == "" {
 		g.uri = g.store.Properties().URL
 	}
 	if g.clock == nil {
 		g.clock = time.Now
+	}
+	if g.door != nil {
+		if g.ids = processIDs; o.Clock != nil || o.Random != nil {
+			g.ids = txn.NewIDs(g.clock, o.Random)
+		}
 	}
 	if !o.NoCache && g.Remote() {
 		if dir, err := cache.DefaultDir(); err == nil {
@@ -71,6 +78,24 @@ func Open(ctx context.Context, uri string, o Options) (*Graph, error) {
 	}
 	g.seen = cache.New(g.store, cache.Options{Disk: g.disk})
 	return g, nil
+}
+
+// connect makes the stores.
+func (g *Graph) connect(ctx context.Context) (err error) {
+	switch {
+	case g.opts.Store != nil && g.opts.Write:
+		g.door = blob.Limit(g.opts.Store, g.opts.Concurrency)
+	case g.opts.Store != nil:
+		g.store = blob.Limit(blob.ReadOnly(g.opts.Store), g.opts.Concurrency)
+	case g.opts.Write:
+		g.door, err = opener.Open(ctx, g.uri, opener.InFlight(g.opts.Concurrency))
+	default:
+		g.store, err = opener.Open(ctx, g.uri, opener.ReadOnly(), opener.InFlight(g.opts.Concurrency))
+	}
+	if g.door != nil {
+		g.store = blob.ReadOnly(g.door)
+	}
+	return err
 }
 
 // URI is the address as it was given.

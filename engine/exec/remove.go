@@ -1,0 +1,153 @@
+package exec
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/omnideck/omnideck/query"
+	"github.com/omnideck/omnideck/schema"
+	"github.com/omnideck/omnideck/schema/value"
+	"github.com/omnideck/omnideck/txn"
+	"github.com/omnideck/omnideck/txn/validate"
+)
+
+// removal is what statements take away of one type.
+type removal struct {
+	typ   *schema.Type
+	ids   []string
+	addrs []uint64
+	has   map[uint64]bool
+	texts []string
+}
+
+// remove takes rows away that are not gone already, and says how many.
+func (m *mutating) remove(t *schema.Type, addrs []uint64, ids []string, text string) (n int) {
+	if len(addrs) == 0 {
+		return 0
+	}
+	r := m.cut[t]
+	if r == nil {
+		r = &removal{typ: t, has: map[uint64]bool{}}
+		m.cut[t] = r
+	}
+	r.texts = append(r.texts, text)
+	for i, a := range addrs {
+		if !r.has[a] {
+			r.has[a] = true
+			r.addrs, r.ids = append(r.addrs, a), append(r.ids, ids[i])
+			n++
+		}
+	}
+	m.count(t, n)
+	return n
+}
+
+func (m *mutating) delete(ctx context.Context, s *query.Statement) error {
+	c, err := newTest(s.Type, s.Where)
+	if err != nil {
+		return err
+	}
+	snap, err := m.t.Table(ctx, s.Type.Alias())
+	if err != nil {
+		return err
+	}
+	addrs, err := c.find(ctx, s.Type, snap)
+	if err != nil {
+		return err
+	}
+	ids, err := idsAt(ctx, snap, addrs)
+	if err != nil {
+		return err
+	}
+	if m.remove(s.Type, addrs, ids, c.spell()) == 0 || s.Type.Kind == schema.KindEdge {
+		return nil
+	}
+	edges := m.t.Contract.IR.Edges
+	for i := range edges {
+		if err := m.cascade(ctx, &edges[i], s.Type, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cascade takes the edges of a type away that have one of the nodes at an end.
+func (m *mutating) cascade(ctx context.Context, e, node *schema.Type, ids []string) error {
+	var ends []string
+	if e.From.Name == node.Name {
+		ends = append(ends, "src")
+	}
+	if e.To.Name == node.Name {
+		ends = append(ends, "dst")
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	snap, err := m.t.Table(ctx, e.Alias())
+	if err != nil {
+		return err
+	}
+	var addrs []uint64
+	for some := range slices.Chunk(ids, validate.MaxProbe) {
+		by := map[string][]string{}
+		for _, end := range ends {
+			by[end] = some
+		}
+		found, err := findText(ctx, snap, by)
+		if err != nil {
+			return err
+		}
+		addrs = append(addrs, found...)
+	}
+	snap.Sort(addrs)
+	addrs = slices.Compact(addrs)
+	gone, err := idsAt(ctx, snap, addrs)
+	if err != nil {
+		return err
+	}
+	texts := make([]string, len(ends))
+	for i, end := range ends {
+		texts[i] = end + " IN (" + quoted(ids) + ")"
+	}
+	m.remove(e, addrs, gone, strings.Join(texts, " OR "))
+	return nil
+}
+
+func quoted(ids []string) string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = quote(id)
+	}
+	return strings.Join(out, ", ")
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// spell is the test as the text of a deletion.
+func (c *test) spell() string {
+	switch {
+	case c.Test == query.Present:
+		return c.Column + " IS NOT NULL"
+	case c.want.Kind() == value.Text:
+		return c.Column + " " + string(c.Test) + " " + quote(c.want.Text())
+	}
+	return c.Column + " " + string(c.Test) + " " + string(c.want.JSON().Append(nil))
+}
+
+// table stages the removal.
+func (r *removal) table() *table {
+	text := r.texts[0]
+	if len(r.texts) > 1 {
+		text = "(" + strings.Join(r.texts, ") OR (") + ")"
+	}
+	return &table{typ: r.typ, gone: len(r.addrs), text: text, stage: func(ctx context.Context, t *txn.Txn) error {
+		snap, err := t.Table(ctx, r.typ.Alias())
+		if err != nil {
+			return err
+		}
+		snap.Sort(r.addrs)
+		_, err = t.Delete(ctx, r.typ.Alias(), r.addrs, text)
+		return err
+	}}
+}

@@ -1,0 +1,304 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/commit"
+	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/schema"
+)
+
+// claimKey is the object that says that a graph is being made.
+const claimKey = "__init_claim.json"
+
+// InitOptions say what a new graph begins with.
+type InitOptions struct {
+	Source []byte // .pg
+	// Force replaces objects of a schema that no graph belongs to. A graph is
+	// never replaced.
+	Force bool
+	Open  lance.OpenOptions
+	Now   func() time.Time // nil = time.Now
+	IDs   *IDs             // nil = those of the process
+}
+
+// Initialized is what Init made.
+type Initialized struct {
+	Commit   manifest.Commit // the genesis
+	Contract *schema.IR
+	Warm     *Warm // for the first write
+	// Warning is why the claim could not be removed: the graph stands, and can be
+	// written to. nil = it is gone.
+	Warning error
+}
+
+// AlreadyInitializedError: there is a graph, or what is left of making one.
+type AlreadyInitializedError struct {
+	URL string
+	Key string // that stands in the way
+}
+
+func (e *AlreadyInitializedError) Error() string {
+	if strings.HasPrefix(e.Key, manifest.Folder) {
+		return fmt.Sprintf("making a graph at %s: graph already initialized: %s is there; name another place", e.URL, e.Key)
+	}
+	return fmt.Sprintf("making a graph at %s: graph already initialized or initialization metadata exists: %s is there; look at it, and when no graph belongs to it, --force replaces it", e.URL, e.Key)
+}
+
+// Is: the caller decides.
+func (e *AlreadyInitializedError) Is(target error) bool { return target == ErrCaller }
+
+// ClaimedError: somebody is making a graph there, or died while doing so.
+type ClaimedError struct {
+	URL   string
+	Since time.Time // zero = not known
+}
+
+func (e *ClaimedError) Error() string {
+	since := ""
+	if !e.Since.IsZero() {
+		since = " since " + e.Since.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("making a graph at %s: %s is there%s: somebody is doing so, or died while doing so; when nobody is, remove that object and try again", e.URL, claimKey, since)
+}
+
+// Is: the caller decides.
+func (e *ClaimedError) Is(target error) bool { return target == ErrCaller }
+
+// InitUnknownError: it is not known whether the graph was made. The claim is
+// left, so that nobody makes another one in its place.
+type InitUnknownError struct {
+	URL string
+	Err error
+}
+
+func (e *InitUnknownError) Error() string {
+	return fmt.Sprintf("making a graph at %s: it is not known whether it was made, and %s is left there: %v; look with `omnideck info`", e.URL, claimKey, e.Err)
+}
+
+// Is: something durable may have happened.
+func (e *InitUnknownError) Is(target error) bool { return target == ErrRecovery }
+
+func (e *InitUnknownError) Unwrap() error { return e.Err }
+
+// making is one Init.
+type making struct {
+	store blob.Store
+	o     InitOptions
+	ir    *schema.IR
+	url   string
+	keys  []string // of the schema, that this attempt wrote
+	made  []string // folders of tables that it made
+}
+
+// Init makes a graph (omnigraph-storage §1.1): the schema is compiled, a claim
+// written, the three objects of the schema put where there are none, each table
+// made empty, and `__manifest` with the genesis, which is when the graph is
+// there. What an attempt made that failed before that is taken away again, but
+// for an object whose removal failed: then the claim is left too.
+//
+// Errors: *schema.SourceError, *AlreadyInitializedError, *ClaimedError,
+// *InitUnknownError, those of the store.
+func Init(ctx context.Context, store blob.Store, o InitOptions) (*Initialized, error) {
+	done := Options{Now: o.Now, IDs: o.IDs}.completed()
+	o.Now, o.IDs = done.Now, done.IDs
+	if !store.Properties().ConditionalPut {
+		return nil, fmt.Errorf("making a graph at %s: it was not shown that this kind of store creates an object only where there is none: %w", store.Properties().URL, blob.ErrReadOnly)
+	}
+	m := &making{store: store, o: o, url: store.Properties().URL}
+	if err := m.free(ctx); err != nil {
+		return nil, err
+	}
+	shape, err := schema.Compile(o.Source)
+	if err != nil {
+		return nil, err
+	}
+	domain, err := o.IDs.Next()
+	if err != nil {
+		return nil, err
+	}
+	m.ir = shape.Resolve(domain)
+	if err := m.claim(ctx); err != nil {
+		return nil, err
+	}
+	tables, err := m.prepare(ctx)
+	if err != nil {
+		return nil, errors.Join(err, m.undo(context.WithoutCancel(ctx)))
+	}
+	return m.publish(context.WithoutCancel(ctx), tables)
+}
+
+// free checks that nothing stands in the way.
+func (m *making) free(ctx context.Context) error {
+	for e, err := range m.store.List(ctx, blob.ListOptions{Prefix: manifest.Folder + "/", PageSize: 1}) {
+		if err != nil {
+			return fmt.Errorf("making a graph at %s: %w", m.url, err)
+		}
+		return &AlreadyInitializedError{m.url, e.Key}
+	}
+	if m.o.Force {
+		return nil
+	}
+	for _, k := range schema.Keys {
+		switch _, err := m.store.Head(ctx, k); {
+		case err == nil:
+			return &AlreadyInitializedError{m.url, k}
+		case !errors.Is(err, blob.ErrNotExist):
+			return fmt.Errorf("making a graph at %s: %w", m.url, err)
+		}
+	}
+	return nil
+}
+
+// claim writes the claim where there is none.
+func (m *making) claim(ctx context.Context) error {
+	id, err := m.o.IDs.Next()
+	if err != nil {
+		return err
+	}
+	return m.create(ctx, claimKey, fmt.Appendf(nil, `{"version":1,"attempt_id":"%s"}`, id))
+}
+
+// create writes an object where there is none. A lost answer is settled by
+// reading it back.
+func (m *making) create(ctx context.Context, key string, data []byte) error {
+	_, err := m.store.PutIfAbsent(ctx, key, data)
+	if errors.Is(err, blob.ErrAmbiguous) || errors.Is(err, blob.ErrExists) {
+		obj, readErr := m.store.Get(ctx, key, blob.All)
+		switch {
+		case readErr == nil && bytes.Equal(obj.Data, data):
+			return nil
+		case readErr == nil && key == claimKey:
+			return &ClaimedError{m.url, obj.Attrs.ModTime}
+		case readErr == nil:
+			return &AlreadyInitializedError{m.url, key}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("making a graph at %s: %w", m.url, err)
+	}
+	return nil
+}
+
+// prepare writes all that a graph is made of but `__manifest`.
+func (m *making) prepare(ctx context.Context) ([]manifest.Update, error) {
+	if err := m.free(ctx); err != nil {
+		return nil, err
+	}
+	for _, obj := range schema.Objects(m.o.Source, m.ir) {
+		m.keys = append(m.keys, obj.Key)
+		if m.o.Force {
+			if _, err := m.store.Put(ctx, obj.Key, obj.Data); err != nil {
+				return nil, fmt.Errorf("making a graph at %s: %w", m.url, err)
+			}
+			continue
+		}
+		if err := m.create(ctx, obj.Key, obj.Data); err != nil {
+			var taken *AlreadyInitializedError
+			if errors.As(err, &taken) {
+				m.keys = m.keys[:len(m.keys)-1]
+			}
+			return nil, err
+		}
+	}
+	var out []manifest.Update
+	for _, types := range [][]schema.Type{m.ir.Nodes, m.ir.Edges} {
+		for i := range types {
+			u, err := m.table(ctx, &types[i])
+			if err != nil {
+				return nil, fmt.Errorf("making the table %s: %w", types[i].Alias(), err)
+			}
+			out = append(out, *u)
+		}
+	}
+	return out, nil
+}
+
+// table makes an empty table.
+func (m *making) table(ctx context.Context, t *schema.Type) (*manifest.Update, error) {
+	id := manifest.Identity{Table: t.ID, Incarnation: t.Incarnation}
+	folder, _ := manifest.Location(t.Alias(), id)
+	uuid, err := m.o.IDs.uuid()
+	if err != nil {
+		return nil, err
+	}
+	var made *commit.Committed
+	for range settlings {
+		_, made, err = lance.Create(ctx, m.store, folder, lance.CreateOptions{Schema: t.LanceSchema(), UUID: uuid, Now: m.o.Now, Rand: m.o.IDs})
+		if !errors.Is(err, blob.ErrAmbiguous) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.made = append(m.made, folder)
+	size, scheme := uint64(made.Size), "V2"
+	u := &manifest.Update{Identity: id, Alias: t.Alias(), Version: made.Version, Meta: manifest.TableMeta{
+		ManifestPath: (&Txn{store: m.store}).path(made.Key), ManifestSize: &size, NamingScheme: &scheme,
+	}}
+	if made.ETag != "" {
+		u.Meta.ETag = &made.ETag
+	}
+	return u, nil
+}
+
+// undo takes away what this attempt wrote, the claim last, which stays when
+// something else does.
+func (m *making) undo(ctx context.Context) error {
+	keys := slices.Clone(m.keys)
+	for _, folder := range m.made {
+		for e, err := range m.store.List(ctx, blob.ListOptions{Prefix: folder + "/", Recursive: true}) {
+			if err != nil {
+				return fmt.Errorf("taking away what was made of the graph: %w", err)
+			}
+			keys = append(keys, e.Key)
+		}
+	}
+	for _, k := range append(keys, claimKey) {
+		if err := m.store.Delete(ctx, k); err != nil {
+			return fmt.Errorf("taking away what was made of the graph: %w", err)
+		}
+	}
+	return nil
+}
+
+// publish makes `__manifest`, and with it the graph.
+func (m *making) publish(ctx context.Context, tables []manifest.Update) (*Initialized, error) {
+	id, err := m.o.IDs.Next()
+	if err != nil {
+		return nil, errors.Join(err, m.undo(ctx))
+	}
+	genesis := manifest.Intent{ID: id, CreatedAt: m.o.Now().UTC().UnixMicro()}
+	var made *manifest.Published
+	for range settlings {
+		made, err = manifest.Create(ctx, m.store, manifest.CreateOptions{
+			Tables: tables, Commit: genesis, Open: manifest.Options{Lance: m.o.Open}, Now: m.o.Now, Rand: m.o.IDs,
+		})
+		if !errors.Is(err, blob.ErrAmbiguous) {
+			break
+		}
+	}
+	var taken *manifest.AlreadyInitializedError
+	switch {
+	case errors.As(err, &taken): // a rival without a claim: what we wrote may be what it stands on
+		return nil, err
+	case errors.Is(err, blob.ErrAmbiguous):
+		return nil, &InitUnknownError{m.url, err}
+	case err != nil:
+		return nil, errors.Join(err, m.undo(ctx))
+	}
+	out := &Initialized{Commit: manifest.Commit{ID: id, ManifestVersion: made.Version, CreatedAt: genesis.CreatedAt}, Contract: m.ir, Warm: &Warm{Store: m.store, View: made.View, Tables: map[Identity]*lance.Snapshot{}}}
+	if err := m.store.Delete(ctx, claimKey); err != nil {
+		out.Warning = fmt.Errorf("the graph is made, and %s could not be removed: %w", claimKey, err)
+	}
+	return out, nil
+}
