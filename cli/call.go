@@ -71,7 +71,7 @@ func (v *verb) start(env *Env, cmd *cobra.Command, args []string) error {
 
 // withCause says why a context ended instead of only that it did.
 func withCause(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+	if err == nil || ctx.Err() == nil || !errors.Is(err, ctx.Err()) || engine.Wrote(err) {
 		return err
 	}
 	return context.Cause(ctx)

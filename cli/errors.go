@@ -19,6 +19,7 @@ const (
 	exitError       = 1
 	exitUsage       = 2
 	exitFindings    = 3
+	exitMoved       = 4
 	exitRefused     = 6
 	exitInterrupted = 130
 )
@@ -69,10 +70,15 @@ func exitCode(ctx context.Context, err error) int {
 		usage    *usageError
 		asked    *engine.UsageError
 		findings *findingsError
+		moved    *engine.HeadMovedError
 	)
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &moved):
+		return exitMoved
+	case engine.Wrote(err) && ctx.Err() == nil:
+		return exitError
 	case errors.As(err, &findings):
 		return exitFindings
 	case errors.As(err, &usage), errors.As(err, &asked):
@@ -88,10 +94,17 @@ func exitCode(ctx context.Context, err error) int {
 // report says on stderr why a run failed.
 func (e *Env) report(ctx context.Context, err error) {
 	text := sentences(err)
-	var findings *findingsError
+	var (
+		findings *findingsError
+		moved    *movedError
+	)
 	switch {
 	case errors.As(err, &findings):
 		return // said on stdout already
+	case errors.As(err, &moved):
+		return
+	case exitCode(ctx, err) == exitInterrupted && engine.Wrote(err):
+		text = "interrupted: " + text
 	case exitCode(ctx, err) == exitInterrupted:
 		text = "interrupted; nothing was written"
 	}

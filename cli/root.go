@@ -102,8 +102,8 @@ var foreign = map[string]string{
 	"server":  "omnideck opens storage directly and talks to no server: give the graph's URI or --store URI",
 	"cluster": "omnideck opens storage directly and knows no clusters: give the graph's URI or --store URI",
 	"graph":   "it chooses a graph of a server or a cluster, and a URI is one graph already",
-	"as":      "it names the author of a write, and this verb writes nothing",
-	"yes":     "it confirms a write, and this verb writes nothing",
+	"as":      "it names the author of a commit, and this verb records none",
+	"yes":     "it confirms what destroys, and this verb does not",
 }
 
 // flagError explains a flag that a verb cannot use.

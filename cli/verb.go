@@ -27,6 +27,7 @@ type verb struct {
 	limit    int      // default of --limit
 	place    place
 	anyGraph bool // no graph need be addressed
+	named    bool // the only positional is the graph only when it can be nothing else
 	run      func(context.Context, *call) error
 }
 
@@ -44,6 +45,7 @@ var groups = []*cobra.Group{
 	{ID: "look", Title: "look at a graph"},
 	{ID: "read", Title: "read its rows"},
 	{ID: "judge", Title: "judge it"},
+	{ID: "change", Title: "change it"},
 	{ID: "lance", Title: "Lance datasets"},
 	{ID: "house", Title: "omnideck itself"},
 }
@@ -64,6 +66,7 @@ func verbs() []*verb {
 		versionsVerb(), fragmentsVerb(), holdsVerb(), snapVerb(),
 		rowsVerb(), findVerb(), neighborsVerb(), exportVerb(), blobGetVerb(), blobStatVerb(),
 		verifyVerb(), opsVerb(),
+		initVerb(), loadVerb(), mutateVerb(),
 		lanceInfoVerb(), lanceVersionsVerb(), lanceFragmentsVerb(), lanceScanVerb(), lanceTakeVerb(), lancePagesVerb(), lanceVerifyVerb(),
 		versionVerb(),
 	}
@@ -185,6 +188,9 @@ func (v *verb) leadsWithURI(args []string, addressed bool) bool {
 		return false
 	case len(args) == v.need+v.more+1:
 		return true
+	}
+	if v.named {
+		return isAddress(args[0]) || strings.ContainsAny(args[0], `/\.`)
 	}
 	return !addressed && !isTable(args[0])
 }

@@ -113,6 +113,19 @@ type ChunkedReceipt struct {
 	Chunks, Commits, Landed int
 }
 
+// PartlyLoadedError: a load in chunks ended before its last chunk.
+type PartlyLoadedError struct {
+	Chunk, Of int // that was not loaded
+	Commits   int // that were made before
+	Err       error
+}
+
+func (e *PartlyLoadedError) Error() string {
+	return fmt.Sprintf("chunk %d of %d was not loaded, %d commits were made before it: %v; load the same lines again to go on", e.Chunk, e.Of, e.Commits, e.Err)
+}
+
+func (e *PartlyLoadedError) Unwrap() error { return e.Err }
+
 // LoadChunks loads lines in as many commits as the limits of one ask for, append
 // or merge. All lines are read, and refused, before the first. A chunk that
 // stands in the graph already is passed over, so that the same load goes on where
@@ -144,7 +157,7 @@ func (g *Graph) LoadChunks(ctx context.Context, l LoadOptions, progress func(Chu
 	err = plan.Each(1, func(c *load.Chunk) error {
 		r, err := g.loadChunk(ctx, l, c)
 		if err != nil {
-			return fmt.Errorf("chunk %d of %d, after %d commits: %w", c.Number, c.Of, out.Commits, err)
+			return &PartlyLoadedError{c.Number, c.Of, out.Commits, err}
 		}
 		done += c.Nodes + c.Edges
 		p := ChunkProgress{Chunk: c.Number, Of: c.Of, Entities: int(c.Nodes + c.Edges), Done: done, Total: total, Commit: r.Commit, Landed: r.Commit == nil}

@@ -35,7 +35,7 @@ func (g *Graph) Mutate(ctx context.Context, m MutateOptions) (name string, r *Re
 		}
 		name = q.Name
 		if q.Reads() {
-			return nil, &UsageError{What: fmt.Sprintf("query '%s'", q.Name), Why: "it reads, and `mutate` runs queries that write"}
+			return nil, fmt.Errorf("query '%s' is a read query, and a mutation was asked for: %w", q.Name, txn.ErrCaller)
 		}
 		now := o.clock()
 		return o.write(ctx, m.WriteOptions, func(ctx context.Context, t *txn.Txn) (*exec.Plan, error) {

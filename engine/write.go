@@ -8,6 +8,7 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/engine/exec"
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn"
 )
@@ -81,6 +82,17 @@ type HeadMovedError struct {
 
 func (e *HeadMovedError) Error() string {
 	return fmt.Sprintf("precondition failed on branch '%s': expected head '%s' but current is %s", e.Branch, e.Expected, e.Actual)
+}
+
+// Wrote reports whether something of a write that ended with err stands, or may.
+func Wrote(err error) bool {
+	var partly *PartlyLoadedError
+	return errors.Is(err, txn.ErrRecovery) || errors.As(err, &partly) && partly.Commits > 0
+}
+
+// NoSuchBranch reports that the branch that was asked for is not there.
+func NoSuchBranch(err error) bool {
+	return errors.As(err, new(*manifest.BranchNotFoundError))
 }
 
 // planner makes the plan of one attempt.

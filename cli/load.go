@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/omnideck/omnideck/cli/out"
+	"github.com/omnideck/omnideck/engine"
+)
+
+var loadModes = []string{string(engine.LoadOverwrite), string(engine.LoadAppend), string(engine.LoadMerge)}
+
+func loadVerb() *verb {
+	return &verb{
+		name: "load", group: "change", flags: []string{"data", "mode", "branch-to", "from", "chunk", "actor", "yes", "dry-run"},
+		short: "Load lines of JSON, as one commit",
+		long: "Load entities, one JSON object a line as export prints them. --mode append adds and refuses an id that is\n" +
+			"there, merge adds or replaces whole entities, overwrite replaces all entities of each type that occurs.\n\n" +
+			"One load is one commit, of at most 8192 entities and 32 MiB of a type. --chunk splits append and merge into\n" +
+			"as many commits as needed; broken off, the same line goes on with what has not landed.",
+		example: "load ports --data ports.jsonl --mode append\nload ports --data all.jsonl --mode merge --chunk",
+		run: func(ctx context.Context, c *call) error {
+			l, err := c.loading()
+			if err != nil {
+				return err
+			}
+			return writing(func(ctx context.Context, c *call, g *engine.Graph) error { return c.load(ctx, g, l) })(ctx, c)
+		},
+	}
+}
+
+// loading reads what to load from the command line.
+func (c *call) loading() (l engine.LoadOptions, err error) {
+	if l.WriteOptions, err = c.writeOptions(); err != nil {
+		return l, err
+	}
+	path, mode := c.text("data"), c.text("mode")
+	switch {
+	case path == "":
+		return l, usagef("missing --data: the file with the lines")
+	case !slices.Contains(loadModes, mode):
+		return l, usagef("--mode is %q, expected one of %s", mode, strings.Join(loadModes, ", "))
+	case c.boolean("chunk") && mode == string(engine.LoadOverwrite):
+		return l, usagef("--chunk splits append and merge; an overwrite is one commit")
+	case c.boolean("chunk") && l.DryRun:
+		return l, usagef("--chunk and --dry-run cannot be used together: which commits are left to make hangs on the one before")
+	}
+	l.Mode = engine.LoadMode(mode)
+	l.Input = func() (io.ReadCloser, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("read the lines: %w", err)
+		}
+		return f, nil
+	}
+	return l, nil
+}
+
+func (c *call) load(ctx context.Context, g *engine.Graph, l engine.LoadOptions) error {
+	c.target()
+	if l.Mode == engine.LoadOverwrite {
+		if err := c.confirm("load --mode overwrite"); err != nil {
+			return err
+		}
+	} else {
+		c.boolean("yes")
+	}
+	in, err := l.Input()
+	if err != nil {
+		return err
+	}
+	if err := in.Close(); err != nil {
+		return fmt.Errorf("read the lines: %w", err)
+	}
+	if c.boolean("chunk") {
+		return c.loadChunks(ctx, g, l)
+	}
+	r, err := g.Load(ctx, l)
+	if err != nil {
+		return c.noBranch(err, l)
+	}
+	c.receipt(r)
+	if l.DryRun {
+		return c.planned(r, out.M("mode", l.Mode))
+	}
+	return c.loaded(r, l)
+}
+
+// noBranch says what --from is not good for.
+func (c *call) noBranch(err error, l engine.LoadOptions) error {
+	if from := c.text("from"); from != "" && engine.NoSuchBranch(err) {
+		return fmt.Errorf("%w; this version makes no branches, so --from %s was not followed: make %s with the Rust CLI", err, from, l.Branch)
+	}
+	return err
+}
+
+func (c *call) loaded(r *engine.Receipt, l engine.LoadOptions, more ...out.Member) error {
+	type loaded struct {
+		Name string `json:"name"`
+		Rows int    `json:"entities_loaded"`
+	}
+	nodes, edges, total := []loaded{}, []loaded{}, 0
+	for _, x := range r.Loads {
+		total += x.Rows
+		if x.Kind == "edge" {
+			edges = append(edges, loaded{x.Name, x.Rows})
+		} else {
+			nodes = append(nodes, loaded{x.Name, x.Rows})
+		}
+	}
+	doc := append([]out.Member{
+		out.M("uri", c.uri), out.M("branch", r.Branch), out.M("mode", l.Mode), out.M("branch_created", false),
+		out.M("nodes", nodes), out.M("edges", edges), out.M("total_entities", total), out.M("commit", r.Commit),
+	}, more...)
+	return c.answer(doc, func(t *out.Text) {
+		t.Line("loaded %s on branch %s with %s: %d entities across %d node types and %d edge types", c.uri, r.Branch, l.Mode, total, len(nodes), len(edges))
+	})
+}
+
+// loadChunks loads in several commits and says on stderr how far it is.
+func (c *call) loadChunks(ctx context.Context, g *engine.Graph, l engine.LoadOptions) error {
+	r, err := g.LoadChunks(ctx, l, func(p engine.ChunkProgress) {
+		what := "was there"
+		if p.Commit != nil {
+			what = "commit " + p.Commit.ID
+		}
+		c.note("chunk %d of %d: %s, %d of %d entities", p.Chunk, p.Of, what, p.Done, p.Total)
+	})
+	if err != nil {
+		return c.noBranch(err, l)
+	}
+	c.receipt(&r.Receipt)
+	return c.loaded(&r.Receipt, l, out.M("chunks", r.Chunks), out.M("commits", r.Commits), out.M("landed_before", r.Landed))
+}
