@@ -134,7 +134,7 @@ func define(fs *pflag.FlagSet, id string) {
 	case kindBool:
 		fs.BoolP(name, short, false, s.usage)
 	case kindString:
-		fs.String(name, s.first, s.usage)
+		fs.StringP(name, short, s.first, s.usage)
 	case kindStrings:
 		fs.StringArray(name, nil, s.usage)
 	case kindInt:
