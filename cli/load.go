@@ -40,6 +40,8 @@ func (c *call) loading() (l engine.LoadOptions, err error) {
 	}
 	path, mode := c.text("data"), c.text("mode")
 	switch {
+	case c.given("from") && strings.TrimSpace(c.text("from")) == "":
+		return l, usagef("--from is empty: name a branch")
 	case path == "":
 		return l, usagef("missing --data: the file with the lines")
 	case !slices.Contains(loadModes, mode):
@@ -92,7 +94,7 @@ func (c *call) load(ctx context.Context, g *engine.Graph, l engine.LoadOptions) 
 
 // noBranch says what --from is not good for.
 func (c *call) noBranch(err error, l engine.LoadOptions) error {
-	if from := c.text("from"); from != "" && engine.NoSuchBranch(err) {
+	if from := c.text("from"); c.given("from") && engine.NoSuchBranch(err) {
 		return fmt.Errorf("%w; this version makes no branches, so --from %s was not followed: make %s with the Rust CLI", err, from, l.Branch)
 	}
 	return err

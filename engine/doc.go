@@ -1,5 +1,5 @@
-// Package engine answers questions about a graph: what a front end may know of
-// it. This release only looks.
+// Package engine answers questions about a graph, which is all that a front end
+// may know of it, and changes it through package txn.
 //
 // # Questions
 //
@@ -48,6 +48,15 @@
 //
 // Nothing above Rows reads row data of node and edge tables. golden/trace has
 // every request of every question on one real graph.
+//
+// # Writing
+//
+// With Options.Write, Init, Mutate, Load and LoadChunks hand the store to package
+// txn, which alone writes (its comment says what each write asks for). Rows and
+// rules are those of engine/exec and txn/validate. What the last write on a branch
+// left is the warm beginning of the next one through the same Graph. Errors are
+// those of txn: nothing was written, but where Wrote says that something may have
+// been. Nobody runs a recovery here: a write that meets an old record says so.
 //
 // # Findings
 //

@@ -113,7 +113,7 @@ func (o *operation) write(ctx context.Context, w WriteOptions, plan planner) (*R
 		if err != nil {
 			return nil, err
 		}
-		return p.Stage(ctx)
+		return p.Prepare(ctx)
 	})
 	if err != nil {
 		return out, said(err)

@@ -4,7 +4,7 @@
 //
 //	Mutate(ctx, t, bound, o)  → *Plan
 //	Load(ctx, t, input, mode) → *Plan
-//	Plan.Stage                → files of each table, and the txn.PublishPlan
+//	Plan.Prepare              → files of each table, and the txn.PublishPlan
 //
 // # Statements
 //

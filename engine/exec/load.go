@@ -23,15 +23,16 @@ func Load(ctx context.Context, t *txn.Txn, batches []*load.Batch, mode load.Mode
 		rows := b.Last()
 		p.tables = append(p.tables, &table{typ: b.Type, rows: len(rows), stage: func(ctx context.Context, t *txn.Txn) error {
 			alias := b.Type.Alias()
-			return write(ctx, b.Type, rows, nil, func(r lance.Rows) (*lance.Staged, error) {
+			return write(ctx, b.Type, rows, nil, func(r lance.Rows) (err error) {
 				switch mode {
 				case load.Merge:
-					return t.Upsert(ctx, alias, r)
+					_, err = t.Upsert(ctx, alias, r)
 				case load.Overwrite:
-					return t.Overwrite(ctx, alias, r)
+					_, err = t.Overwrite(ctx, alias, r)
 				case load.Append:
+					_, err = t.Insert(ctx, alias, r)
 				}
-				return t.Insert(ctx, alias, r)
+				return err
 			})
 		}})
 	}

@@ -75,9 +75,9 @@ func (p *Plan) check(ctx context.Context) error {
 	return nil
 }
 
-// Stage writes the files of every table, which no version names yet, and gives
+// Prepare writes the files of every table, which no version names yet, and gives
 // the plan to publish.
-func (p *Plan) Stage(ctx context.Context) (*txn.PublishPlan, error) {
+func (p *Plan) Prepare(ctx context.Context) (*txn.PublishPlan, error) {
 	for _, tb := range p.tables {
 		if err := tb.stage(ctx, p.t); err != nil {
 			return nil, err

@@ -23,8 +23,8 @@ var allocator memory.Allocator = memory.DefaultAllocator
 const perBatch = 8192
 
 // write stages rows by one of the ways of a Txn.
-func write(ctx context.Context, t *schema.Type, rows []validate.Row, without []bool, stage func(lance.Rows) (*lance.Staged, error)) error {
-	_, err := stage(func(yield func(arrow.RecordBatch, error) bool) {
+func write(ctx context.Context, t *schema.Type, rows []validate.Row, without []bool, stage func(lance.Rows) error) error {
+	return stage(func(yield func(arrow.RecordBatch, error) bool) {
 		for from := 0; from < len(rows); from += perBatch {
 			if ctx.Err() != nil {
 				yield(nil, ctx.Err())
@@ -39,7 +39,6 @@ func write(ctx context.Context, t *schema.Type, rows []validate.Row, without []b
 			}
 		}
 	})
-	return err
 }
 
 // cut leaves columns of properties out of a batch, and releases it.
@@ -88,16 +87,18 @@ func (p *pending) table() *table {
 				addrs = append(addrs, w.addr)
 			}
 		}
-		return write(ctx, p.typ, rows, without, func(r lance.Rows) (*lance.Staged, error) {
+		return write(ctx, p.typ, rows, without, func(r lance.Rows) (err error) {
 			switch {
 			case len(rest) == 0:
-				return t.Update(ctx, alias, addrs, r)
+				_, err = t.Update(ctx, alias, addrs, r)
 			case p.keyed:
-				return t.Upsert(ctx, alias, r)
+				_, err = t.Upsert(ctx, alias, r)
 			case len(based) == 0:
-				return t.Insert(ctx, alias, r)
+				_, err = t.Insert(ctx, alias, r)
+			default:
+				_, err = t.Merge(ctx, alias, addrs, r)
 			}
-			return t.Merge(ctx, alias, addrs, r)
+			return err
 		})
 	}}
 }
