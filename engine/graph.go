@@ -92,8 +92,9 @@ func (g *Graph) connect(ctx context.Context) (err error) {
 	default:
 		g.store, err = opener.Open(ctx, g.uri, opener.ReadOnly(), opener.InFlight(g.opts.Concurrency))
 	}
-	if g.door != nil {
+	if err == nil && g.door != nil {
 		g.store = blob.ReadOnly(g.door)
+		g.door = cache.New(g.door, cache.Options{}) // one value as long as the graph is open: what a write leaves is read through it
 	}
 	return err
 }

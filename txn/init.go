@@ -255,10 +255,13 @@ func (m *making) table(ctx context.Context, t *schema.Type) (*manifest.Update, e
 // something else does.
 func (m *making) undo(ctx context.Context) error {
 	keys := slices.Clone(m.keys)
-	for _, folder := range m.made {
+	for _, folder := range append(slices.Clone(m.made), manifest.Folder) {
 		for e, err := range m.store.List(ctx, blob.ListOptions{Prefix: folder + "/", Recursive: true}) {
 			if err != nil {
 				return fmt.Errorf("taking away what was made of the graph: %w", err)
+			}
+			if strings.HasPrefix(e.Key, manifest.Folder+"/_versions/") {
+				return &InitUnknownError{m.url, fmt.Errorf("%s is there, which this attempt did not write", e.Key)}
 			}
 			keys = append(keys, e.Key)
 		}

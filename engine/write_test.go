@@ -1,0 +1,383 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/blob/memstore"
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/txn"
+)
+
+// library is a schema of everything that a write is asked to tell apart.
+const library = `node Book { isbn: String @key
+ title: String
+ cover: Blob?
+ pages: I32? }
+node Note { text: String
+ n: I32? }
+edge About: Note -> Book
+edge Sequel: Book -> Book`
+
+var shelf = []string{
+	`{"type":"Book","data":{"isbn":"a","title":"A","cover":"base64:AQID","pages":1}}`,
+	`{"type":"Book","data":{"isbn":"b","title":"B","cover":"base64:BAUG","pages":2}}`,
+	`{"type":"Book","data":{"isbn":"it's","title":"C"}}`,
+	`{"type":"Note","data":{"id":"n1","text":"one","n":1}}`,
+	`{"edge":"About","from":"n1","to":"a","data":{"id":"e1"}}`,
+	`{"edge":"Sequel","from":"a","to":"b","data":{"id":"s1"}}`,
+	`{"edge":"Sequel","from":"b","to":"it's","data":{"id":"s2"}}`,
+}
+
+// filled is a graph of a schema with lines in it.
+func filled(t testing.TB, schema string, lines []string) (*memstore.Store, *engine.Graph) {
+	t.Helper()
+	s := memstore.New(memstore.Options{Name: "case"})
+	g := writable(t, s)
+	if _, err := g.Init(t.Context(), engine.InitOptions{Source: []byte(schema)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Load(t.Context(), engine.LoadOptions{Mode: engine.LoadAppend, Input: input(lines)}); err != nil {
+		t.Fatal(err)
+	}
+	return s, g
+}
+
+func mutate(t testing.TB, g *engine.Graph, statements string) *engine.Receipt {
+	t.Helper()
+	_, r, err := g.Mutate(t.Context(), engine.MutateOptions{Source: "query q() { " + statements + " }"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Statements see what came before them, and updates keep the blobs that they do
+// not set, also beside rows that set them.
+func TestStatementsSeeEachOther(t *testing.T) {
+	s, g := filled(t, library, shelf)
+	_, r, err := g.Mutate(t.Context(), engine.MutateOptions{Params: []byte(`{"c":"base64:BwgJ"}`), Source: `query q($c: Blob) {
+		update Book set { title: "A2" } where isbn = "a"
+		update Book set { cover: $c } where title = "B"
+		insert Book { isbn: "d", title: "A2" }
+		update Book set { pages: 9 } where title = "A2"
+		insert Note { text: "two" }
+		update Note set { n: 5 } where n = 1
+		insert About { from: "n1", to: "d" } }`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Nodes != 7 || r.Edges != 1 {
+		t.Errorf("%d nodes and %d edges are affected, expected 7 and 1", r.Nodes, r.Edges)
+	}
+	got := exported(t, g)
+	for _, want := range []string{
+		`{"id":"a","cover":"base64:AQID","isbn":"a","pages":9,"title":"A2"}`,
+		`{"id":"b","cover":"base64:BwgJ","isbn":"b","pages":2,"title":"B"}`,
+		`{"id":"d","cover":null,"isbn":"d","pages":9,"title":"A2"}`,
+		`{"id":"n1","n":5,"text":"one"}`, `"n":null,"text":"two"`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not in\n%s", want, got)
+		}
+	}
+	sound(t, s)
+}
+
+// An update that sets no blob keeps all of them.
+func TestUpdateKeepsBlobs(t *testing.T) {
+	s, g := filled(t, library, shelf)
+	mutate(t, g, `update Book set { pages: 7 } where pages > 0`)
+	if got := exported(t, g); !strings.Contains(got, `"cover":"base64:AQID","isbn":"a","pages":7`) || !strings.Contains(got, `"cover":"base64:BAUG","isbn":"b","pages":7`) {
+		t.Error(got)
+	}
+	sound(t, s)
+}
+
+// A deletion takes edges with it, counts what it finds twice once, and says in
+// the history what it did as the Rust engine does.
+func TestDeletions(t *testing.T) {
+	s, g := filled(t, library, shelf)
+	r := mutate(t, g, `delete Book where isbn = "it's" delete Book where pages >= 2 delete Sequel where from = "a" delete Book where title = "nobody"`)
+	if r.Nodes != 2 || r.Edges != 2 {
+		t.Errorf("%d nodes and %d edges, expected 2 and 2", r.Nodes, r.Edges)
+	}
+	for alias, want := range map[string]string{
+		"node:Book":   `(isbn = 'it''s') OR (pages >= 2)`,
+		"edge:Sequel": `(src IN ('it''s') OR dst IN ('it''s')) OR (src IN ('b') OR dst IN ('b')) OR (src = 'a')`,
+	} {
+		if got := predicate(t, s, alias); got != want {
+			t.Errorf("%s: %s, expected %s", alias, got, want)
+		}
+	}
+	if got := exported(t, g); strings.Count(got, "\n") != 3 {
+		t.Error(got)
+	}
+	sound(t, s)
+}
+
+// predicate is the text of the newest transaction of a table, a deletion.
+func predicate(t *testing.T, s blob.Store, alias string) string {
+	t.Helper()
+	v, err := manifest.Open(t.Context(), s, manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := v.Table(alias)
+	snap, err := lance.Open(t.Context(), s, e.Location, lance.OpenOptions{Version: e.Version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := snap.Transaction(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tx.Proto.GetDelete().GetPredicate()
+}
+
+// Nothing matched is no commit, and no object.
+func TestNothingToWrite(t *testing.T) {
+	s, g := filled(t, library, shelf)
+	if r := mutate(t, g, `update Book set { pages: 1 } where isbn = "nobody" update Note set { n: 1 } where n > 100`); r.Commit != nil || r.Nodes != 0 {
+		t.Errorf("%+v", r)
+	}
+	head := mutate(t, g, `update Book set { pages: 3 } where isbn = "a"`).Commit.ID
+	before := keys(t, s)
+	for _, id := range []string{head, "01ABC"} {
+		_, r, err := g.Mutate(t.Context(), engine.MutateOptions{
+			Source: `query q() { delete Book where isbn = "nobody" }`, WriteOptions: engine.WriteOptions{IfCommit: &id},
+		})
+		var moved *engine.HeadMovedError
+		if id == head && (err != nil || r.Commit != nil) || id != head && (!errors.As(err, &moved) || moved.Actual != head) {
+			t.Errorf("if at %s: %+v, %v", id, r, err)
+		}
+	}
+	if _, r, err := g.Mutate(t.Context(), engine.MutateOptions{
+		Source: `query q() { delete Book where isbn = "a" }`, WriteOptions: engine.WriteOptions{DryRun: true},
+	}); err != nil || r.Commit != nil || r.Nodes != 1 || r.Edges != 2 || len(r.Tables) != 3 || r.Base != head {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if after := keys(t, s); after != before {
+		t.Errorf("before\n%s\nafter\n%s", before, after)
+	}
+}
+
+func keys(t *testing.T, s blob.Store) string {
+	t.Helper()
+	var out []string
+	for e, err := range s.List(t.Context(), blob.ListOptions{Recursive: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, e.Key)
+	}
+	return strings.Join(out, "\n")
+}
+
+// A handle that was opened for looking writes nothing.
+func TestLookingHandleRefuses(t *testing.T) {
+	s, _ := filled(t, library, shelf)
+	g, err := engine.Open(t.Context(), "mem://case", engine.Options{Store: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = g.Mutate(t.Context(), engine.MutateOptions{Source: `query q() { delete Book where isbn = "a" }`})
+	_, loadErr := g.Load(t.Context(), engine.LoadOptions{Mode: engine.LoadAppend, Input: input(nil)})
+	_, initErr := g.Init(t.Context(), engine.InitOptions{})
+	_, chunkErr := g.LoadChunks(t.Context(), engine.LoadOptions{Mode: engine.LoadAppend, Input: input(nil)}, nil)
+	for _, err := range []error{err, loadErr, initErr, chunkErr} {
+		if !errors.Is(err, blob.ErrReadOnly) {
+			t.Errorf("%T: %v", err, err)
+		}
+	}
+}
+
+// Limits hold before anything is written.
+func TestLimitsBeforeAnything(t *testing.T) {
+	s, g := filled(t, library, shelf)
+	before := keys(t, s)
+	many := numberedBooks(8193)
+	_, err := g.Load(t.Context(), engine.LoadOptions{Mode: engine.LoadAppend, Input: many})
+	var limit *txn.ResourceLimitError
+	if !errors.As(err, &limit) || limit.Limit.Limit != 8192 {
+		t.Errorf("%T: %v", err, err)
+	}
+	if after := keys(t, s); after != before {
+		t.Error("something was written")
+	}
+}
+
+func numberedBooks(n int) func() (io.ReadCloser, error) {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, `{"type":"Book","data":{"isbn":"%05d","title":"T"}}`+"\n", i)
+	}
+	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text.String())), nil }
+}
+
+// A load in chunks that is broken off goes on where it was, and a third run finds
+// nothing left.
+func TestLoadInChunks(t *testing.T) {
+	s, g := filled(t, library, shelf)
+	lines := numberedBooks(8192 + 5)
+	stop := errors.New("stop")
+	broken := &stopping{Store: s, err: stop}
+	one, err := engine.Open(t.Context(), "mem://case", engine.Options{Store: broken, Write: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := engine.LoadOptions{Mode: engine.LoadAppend, Input: lines}
+	_, err = one.LoadChunks(t.Context(), l, func(p engine.ChunkProgress) { broken.on = true })
+	var partly *engine.PartlyLoadedError
+	if !errors.As(err, &partly) || partly.Commits != 1 || partly.Chunk != 2 || !engine.Wrote(err) || !errors.Is(err, stop) {
+		t.Fatalf("%T: %v", err, err)
+	}
+	for round, want := range [][2]int{{1, 1}, {0, 2}} {
+		var told []engine.ChunkProgress
+		r, err := g.LoadChunks(t.Context(), l, func(p engine.ChunkProgress) { told = append(told, p) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Chunks != 2 || r.Commits != want[0] || r.Landed != want[1] || len(told) != 2 || told[1].Done != 8197 {
+			t.Errorf("round %d: %+v, %+v", round, r, told)
+		}
+	}
+	if n := strings.Count(exported(t, g), `"type":"Book"`); n != 8197+3 {
+		t.Errorf("%d books", n)
+	}
+	l.Mode = engine.LoadOverwrite
+	var usage *engine.UsageError
+	if _, err := g.LoadChunks(t.Context(), l, nil); !errors.As(err, &usage) {
+		t.Errorf("%v", err)
+	}
+}
+
+// stopping refuses writes once it is on.
+type stopping struct {
+	blob.Store
+	on  bool
+	err error
+}
+
+func (s *stopping) PutIfAbsent(ctx context.Context, key string, data []byte) (blob.Attrs, error) {
+	if s.on {
+		return blob.Attrs{}, s.err
+	}
+	return s.Store.PutIfAbsent(ctx, key, data)
+}
+
+func (s *stopping) Put(ctx context.Context, key string, data []byte) (blob.Attrs, error) {
+	if s.on {
+		return blob.Attrs{}, s.err
+	}
+	return s.Store.Put(ctx, key, data)
+}
+
+// Where making a graph fails before `__manifest`, nothing is left; where it dies,
+// what is left is no graph or a whole one.
+func TestInitFailsAnywhere(t *testing.T) {
+	for name, do := range map[string]fault.Action{"fail": fault.Fail, "halt": fault.Halt} {
+		made := 0
+		n, err := fault.Sweep(60, func(at int) (bool, error) {
+			inner := inMemory(t)
+			s := fault.New(inner, fault.Rule{Match: fault.Writes, At: at, Do: do})
+			_, err := writable(t, s).Init(context.Background(), engine.InitOptions{Source: []byte(library)})
+			if s.Fired() == 0 {
+				return false, err
+			}
+			v, openErr := manifest.Open(t.Context(), inner, manifest.Options{})
+			switch {
+			case openErr == nil:
+				made++
+				if len(v.Tables) != 4 || len(v.Problems) > 0 {
+					t.Errorf("%v at %d: %+v", name, at, v.Problems)
+				}
+			case err == nil:
+				t.Errorf("%v at %d: no error and no graph", name, at)
+			case name == "fail":
+				if left := keys(t, inner); left != "" {
+					t.Errorf("at %d: %v, and left is\n%s", at, err, left)
+				}
+				if _, err := writable(t, inner).Init(t.Context(), engine.InitOptions{Source: []byte(library)}); err != nil {
+					t.Errorf("at %d, again: %v", at, err)
+				}
+			}
+			return true, nil
+		})
+		if err != nil || n < 10 {
+			t.Errorf("%d calls, %v", n, err)
+		}
+		t.Logf("%v: %d calls, %d graphs", name, n, made)
+	}
+}
+
+// What stands in the way of a new graph.
+func TestInitRefuses(t *testing.T) {
+	s, g := filled(t, library, shelf)
+	for _, force := range []bool{false, true} {
+		_, err := g.Init(t.Context(), engine.InitOptions{Source: []byte(library), Force: force})
+		var taken *txn.AlreadyInitializedError
+		if !errors.As(err, &taken) {
+			t.Errorf("%T: %v", err, err)
+		}
+	}
+	sound(t, s)
+	orphan := inMemory(t)
+	if _, err := orphan.Put(t.Context(), "_schema.pg", []byte("node A {}")); err != nil {
+		t.Fatal(err)
+	}
+	var taken *txn.AlreadyInitializedError
+	if _, err := writable(t, orphan).Init(t.Context(), engine.InitOptions{Source: []byte(library)}); !errors.As(err, &taken) || taken.Key != "_schema.pg" {
+		t.Errorf("%T: %v", err, err)
+	}
+	if _, err := writable(t, orphan).Init(t.Context(), engine.InitOptions{Source: []byte(library), Force: true}); err != nil {
+		t.Error(err)
+	}
+	sound(t, orphan)
+	claimed := inMemory(t)
+	if _, err := claimed.Put(t.Context(), "__init_claim.json", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	var claim *txn.ClaimedError
+	if _, err := writable(t, claimed).Init(t.Context(), engine.InitOptions{Source: []byte(library), Force: true}); !errors.As(err, &claim) {
+		t.Errorf("%T: %v", err, err)
+	}
+}
+
+// A second write through the same handle begins warm: it does not read
+// `__manifest` again.
+func TestWritesAreWarm(t *testing.T) {
+	s, err := fixtures.DemoStore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		g := writable(t, s.CloneWith(memstore.Options{Latency: func(blob.Op, string) time.Duration { return 20 * time.Millisecond }}))
+		var total [2]blob.Totals
+		for i := range total {
+			m := blob.NewMeter(nil)
+			_, _, err := g.Mutate(blob.WithMeter(context.Background(), m), engine.MutateOptions{
+				Source: `query q() { update Port set { name: "N" } where code = "NLRTM" }`,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			total[i] = m.Totals()
+		}
+		t.Logf("cold %d requests, %d hops; warm %d requests, %d hops", total[0].Requests, total[0].Hops, total[1].Requests, total[1].Hops)
+		if total[1].Requests > 25 || total[1].Hops > 16 || total[1].Requests >= total[0].Requests {
+			t.Errorf("warm: %d requests in %d hops, cold %d in %d", total[1].Requests, total[1].Hops, total[0].Requests, total[0].Hops)
+		}
+	})
+}
