@@ -133,6 +133,9 @@ func (c *call) resolve(a operator.Address) error {
 		return err
 	case c.verb.anyGraph:
 		return nil
+	case c.verb.named && len(c.args) == 1: // nothing else says which graph is meant
+		c.uri, c.args, c.positional = c.args[0], nil, true
+		return nil
 	case len(c.args) > 0 && isAddress(c.args[0]): // the graph stands where another argument was expected
 		return usagef("missing %s: usage is `omnideck %s`", missing(c.verb, len(c.args)-1), c.verb.fullUsage())
 	}

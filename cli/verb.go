@@ -27,7 +27,7 @@ type verb struct {
 	limit    int      // default of --limit
 	place    place
 	anyGraph bool // no graph need be addressed
-	named    bool // the only positional is the graph only when it can be nothing else
+	named    bool // the only positional is the graph when it can be nothing else, or nothing else says which graph is meant
 	run      func(context.Context, *call) error
 }
 

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What destroys is not done to a graph that is not local unless --yes says so.
+func TestConfirmation(t *testing.T) {
+	for uri, local := range map[string]bool{
+		"g": true, "/g": true, "file:///g": true, "file:/g": true, "demo:": true, "s3://b/g": false, "S3://b/g": false, "gs://b/g": false, "azblob://c/g": false,
+	} {
+		if isLocal(uri) != local {
+			t.Errorf("%s: local is %v", uri, !local)
+		}
+	}
+	lines := filepath.Join(t.TempDir(), "l.jsonl")
+	if err := os.WriteFile(lines, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, "load", "s3://omnideck-nowhere/g", "--data", lines, "--mode", "overwrite", "--timeout", "5s")
+	if r.code != exitError || !strings.Contains(r.stderr, "pass --yes") {
+		t.Errorf("%d: %s", r.code, r.stderr)
+	}
+}
+
+var (
+	drawnID   = regexp.MustCompile(`01[0-9A-HJKMNP-TV-Z]{24}`)
+	drawnTime = regexp.MustCompile(`"created_at": [0-9]+`)
+)
+
+// Both programs, given the same arguments on two copies of one graph, print the
+// same, end alike, and leave the same rows.
+func TestWritesLikeTheRustCLI(t *testing.T) {
+	bin := os.Getenv("OMNIGRAPH_BIN")
+	if bin == "" {
+		t.Skip("SKIPPED: OMNIGRAPH_BIN is not set; the Rust CLI would write beside us")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"s.pg": "node Port { code: String @key\n name: String\n n: I32? }\nedge Route: Port -> Port\n", "empty": "",
+		"d.jsonl": `{"type":"Port","data":{"code":"a","name":"A","n":1}}` + "\n" + `{"type":"Port","data":{"code":"b","name":"B"}}` + "\n" + `{"edge":"Route","from":"a","to":"b","data":{"id":"r"}}` + "\n",
+		"m.jsonl": `{"type":"Port","data":{"code":"b","name":"B2"}}` + "\n" + `{"type":"Port","data":{"code":"c","name":"C"}}` + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mutate := func(gq string, more ...string) []string {
+		return append([]string{"mutate", "--store", "G", "-e", gq}, more...)
+	}
+	load := func(file, mode string, more ...string) []string {
+		return append([]string{"load", "--data", "D/" + file, "--mode", mode, "G"}, more...)
+	}
+	for _, args := range [][]string{
+		{"init", "--schema", "D/s.pg", "G"}, {"init", "--schema", "D/s.pg", "G"}, {"init", "--schema", "D/s.pg", "--force", "G"}, {"init", "G"},
+		load("d.jsonl", "append", "--json", "--as", "al"), load("d.jsonl", "append"), load("m.jsonl", "merge"), load("empty", "merge", "--json"),
+		load("m.jsonl", "overwrite"), load("nothing", "merge"), load("m.jsonl", "replace"), load("m.jsonl", "merge", "--branch", "nope"),
+		mutate(`query q() { insert Port { code: "d", name: "D" } insert Route { from: "d", to: "a" } }`, "--json", "--as", "bob"),
+		mutate(`query q() { update Port set { n: 5 } where name >= "B" }`, "--json"), mutate(`query q() { delete Port where code = "a" }`),
+		mutate(`query q() { delete Port where code = "nobody" }`, "--json"), mutate(`query q() { delete Port where code = "d" }`, "--if-commit", "01ABC", "--json"),
+		mutate(`query q($n: I32) { update Port set { n: $n } where code = "d" }`, "--params", `{"n":7}`, "--json"),
+		mutate(`query q($n: I32) { update Port set { n: $n } where code = "d" }`), mutate(`query q() { insert Route { from: "x", to: "y" } }`),
+		mutate(`query q() {`), mutate("x", "--query", "y"), {"mutate", "--store", "G"}, mutate(`query q() { delete Port where code = "d" }`, "--branch", "nope"),
+	} {
+		at := func(root string) []string {
+			out := make([]string, len(args))
+			for i, a := range args {
+				out[i] = strings.Replace(strings.Replace(a, "D/", dir+"/", 1), "G", root, 1)
+				if a != "G" {
+					out[i] = strings.Replace(a, "D/", dir+"/", 1)
+				}
+			}
+			return out
+		}
+		cmd := exec.CommandContext(t.Context(), bin, at(filepath.Join(dir, "theirs"))...)
+		cmd.Env = append(os.Environ(), "OMNIGRAPH_HOME="+dir)
+		theirs, err := cmd.Output()
+		code := 0
+		if exit, ok := err.(*exec.ExitError); ok {
+			code = exit.ExitCode()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		ours := run(t, at(filepath.Join(dir, "ours"))...)
+		mask := func(s, root string) string {
+			s = drawnTime.ReplaceAllString(drawnID.ReplaceAllString(s, "ID"), "T")
+			return strings.ReplaceAll(s, filepath.Join(dir, root), "G")
+		}
+		if got, want := mask(ours.stdout, "ours"), mask(string(theirs), "theirs"); ours.code != code || got != want {
+			t.Errorf("%v: exit %d and\n%s\nthe Rust CLI exits %d and prints\n%s\n(%s)", args, ours.code, got, code, want, ours.stderr)
+		}
+	}
+	rows := func(root string) string {
+		out, err := exec.CommandContext(t.Context(), bin, "export", filepath.Join(dir, root)).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return drawnID.ReplaceAllString(string(out), "ID")
+	}
+	if got, want := rows("ours"), rows("theirs"); got != want || !strings.Contains(got, `"code":"d"`) {
+		t.Errorf("ours\n%s\ntheirs\n%s", got, want)
+	}
+	out, err := exec.CommandContext(t.Context(), bin, "repair", "--json", filepath.Join(dir, "ours")).Output()
+	var doc struct {
+		Datasets []struct{ Classification string }
+	}
+	if err == nil {
+		err = json.Unmarshal(out, &doc)
+	}
+	if err != nil || len(doc.Datasets) != 2 {
+		t.Fatalf("repair: %v: %s", err, out)
+	}
+	for _, d := range doc.Datasets {
+		if d.Classification != "no_drift" {
+			t.Errorf("repair: %s", out)
+		}
+	}
+	run(t, "verify", "--deep", filepath.Join(dir, "ours")).must(t)
+}
