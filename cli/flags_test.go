@@ -161,7 +161,7 @@ func TestOnlyTheTableMakesFlags(t *testing.T) {
 // are errors that say why.
 func TestForeignFlagsAreExplained(t *testing.T) {
 	for flag, why := range foreign {
-		if _, ours := flagTable[flag]; ours && flag != "graph" && flag != "as" {
+		if _, ours := flagTable[flag]; ours && flag != "graph" && flag != "as" && flag != "yes" {
 			t.Errorf("--%s is both foreign and ours", flag)
 		}
 		r := run(t, "snapshot", demoURI, "--"+flag, "x")

@@ -96,7 +96,7 @@ type making struct {
 	ir    *schema.IR
 	url   string
 	keys  []string // of the schema, that this attempt wrote
-	made  []string // folders of tables that it made
+	made  []string // folders of tables that it began; no other attempt has them
 }
 
 // Init makes a graph (omnigraph-storage §1.1): the schema is compiled, a claim
@@ -230,6 +230,7 @@ func (m *making) table(ctx context.Context, t *schema.Type) (*manifest.Update, e
 	if err != nil {
 		return nil, err
 	}
+	m.made = append(m.made, folder)
 	var made *commit.Committed
 	for range settlings {
 		_, made, err = lance.Create(ctx, m.store, folder, lance.CreateOptions{Schema: t.LanceSchema(), UUID: uuid, Now: m.o.Now, Rand: m.o.IDs})
@@ -240,7 +241,6 @@ func (m *making) table(ctx context.Context, t *schema.Type) (*manifest.Update, e
 	if err != nil {
 		return nil, err
 	}
-	m.made = append(m.made, folder)
 	size, scheme := uint64(made.Size), "V2"
 	u := &manifest.Update{Identity: id, Alias: t.Alias(), Version: made.Version, Meta: manifest.TableMeta{
 		ManifestPath: (&Txn{store: m.store}).path(made.Key), ManifestSize: &size, NamingScheme: &scheme,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -175,11 +176,11 @@ func (c *test) exact(t *schema.Type) (column, key string, ok bool) {
 // columns, each once and in physical order.
 func findText(ctx context.Context, s *lance.Snapshot, by map[string][]string) ([]uint64, error) {
 	var out []uint64
-	for column, values := range by {
-		if len(values) == 0 {
+	for _, column := range slices.Sorted(maps.Keys(by)) {
+		if len(by[column]) == 0 {
 			continue
 		}
-		found, err := s.FindText(ctx, column, values, lance.LookUpByCost)
+		found, err := s.FindText(ctx, column, by[column], lance.LookUpByCost)
 		if err != nil {
 			return nil, err
 		}
