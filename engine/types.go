@@ -428,6 +428,13 @@ type Problem struct {
 	Found        string   `json:"found"`
 	Expected     string   `json:"expected"`
 	RowsAffected uint64   `json:"rows_affected"`
+
+	// Of a rule of the schema that rows break. Entities are the first few ids that
+	// do, of a cardinality sources; Property is a column, several as (a, b); Value
+	// is what the first of them has there.
+	Entities []string `json:"entities,omitempty"`
+	Property string   `json:"property,omitempty"`
+	Value    string   `json:"value,omitempty"`
 }
 
 // Verification is the answer of `verify`.

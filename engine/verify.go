@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -20,9 +21,13 @@ import (
 // (or one) the rows of `__manifest` and their deletion files, the schema
 // contract, whose text is compiled, refs, the lineage, and every published table
 // version: that it opens, that its files are there and as long as recorded, its
-// counts, deletion bounds and row ids. Deep also reads rows: ids and ends of
-// edges, for duplicates, for edges without a node, and for counts that no scan
-// confirms; it holds the ids of all node tables in memory. Deep compares the descriptors
+// counts, deletion bounds and row ids. Deep also reads rows, and asks every rule
+// of the schema of them: values, uniqueness, ids, ends of edges, cardinality;
+// and whether a scan confirms the counts. It remembers eight bytes for each
+// entity that edges may end at, of every published version, and while a table is
+// read as many for each of its rows and groups of unique columns. A rule is told once of a table,
+// with the first entities that break it; where rows cannot be read,
+// rules-incomplete says what was not asked. Deep compares the descriptors
 // of blobs with the lengths of the objects that they point into; their bytes are
 // not read: Lance keeps no check sums, so that a flip inside a payload, or one
 // that makes another legal value, cannot be seen.
@@ -54,9 +59,9 @@ func (g *Graph) Verify(ctx context.Context, opts VerifyOptions) (*Verification, 
 			return nil, err
 		}
 		slices.SortFunc(v.out.Problems, func(a, b Problem) int {
-			return cmp.Or(strings.Compare(a.Branch, b.Branch), strings.Compare(a.Table, b.Table), cmp.Compare(a.Version, b.Version), strings.Compare(a.ID, b.ID), strings.Compare(a.Key, b.Key), strings.Compare(a.Found, b.Found))
+			return cmp.Or(strings.Compare(a.Branch, b.Branch), strings.Compare(a.Table, b.Table), cmp.Compare(a.Version, b.Version), strings.Compare(a.ID, b.ID), strings.Compare(a.Key, b.Key), strings.Compare(a.Property, b.Property), strings.Compare(a.Found, b.Found))
 		})
-		v.out.Problems = slices.Compact(v.out.Problems)
+		v.out.Problems = slices.CompactFunc(v.out.Problems, func(a, b Problem) bool { return reflect.DeepEqual(a, b) })
 		v.out.Clean = !slices.ContainsFunc(v.out.Problems, func(p Problem) bool { return p.Severity != SeverityInfo })
 		return &v.out, ctx.Err()
 	})
