@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/omnideck/omnideck/cli/out"
 	"github.com/omnideck/omnideck/engine"
@@ -14,7 +15,7 @@ func verifyVerb() *verb {
 	return &verb{
 		name: "verify", group: "judge", flags: []string{"branch", "deep"},
 		short:   "Check that everything that the graph names is there and fits together",
-		long:    "Check that everything that the graph names is there and fits together: files and their lengths, row counts,\ndeletions, row ids, refs, lineage. --deep also reads every\nold manifest, decodes every value and compares where blobs lie with the lengths of their files. A flip inside a blob,\nor one that makes another legal value, cannot be seen: Lance keeps no checksums. What is only told as info, such as\nwhat a killed operation left behind, leaves a graph clean. Exits with 3 when something is wrong. Changes nothing.",
+		long:    "Check that everything that the graph names is there and fits together: files and their lengths, row counts,\ndeletions, row ids, refs, lineage. --deep also reads every\nold manifest, decodes every value, asks every rule of the schema of all rows (values, uniqueness, ids, ends of edges,\ncardinality) and compares where blobs lie with the lengths of their files. A flip inside a blob, or one that makes\nanother legal value, cannot be seen: Lance keeps no checksums. docs/VERIFY.md lists what is looked for. What is only told as info, such as\nwhat a killed operation left behind, leaves a graph clean. Exits with 3 when something is wrong. Changes nothing.",
 		example: "verify demo:\nverify demo: --deep --json",
 		run: reading(func(ctx context.Context, c *call, g *engine.Graph, at engine.At) error {
 			v, err := g.Verify(ctx, engine.VerifyOptions{Deep: c.boolean("deep"), Branch: at.Branch})
@@ -50,6 +51,9 @@ func printVerification(t *out.Text, v *engine.Verification) {
 		}
 		t.Raw(t.Paint(role, word) + " " + out.Clean(fmt.Sprintf("%s  %s  %s", p.ID, where, p.Key)) + "\n")
 		t.Line("      found %s, expected %s", p.Found, p.Expected)
+		if len(p.Entities) > 0 {
+			t.Line("      %s of %s", p.Property, strings.Join(p.Entities, ", "))
+		}
 		if p.RowsAffected > 0 {
 			t.Line("      %s affected", part.Plural(p.RowsAffected, "row", "rows"))
 		}
