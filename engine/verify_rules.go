@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -148,7 +149,7 @@ func (v *verifier) judge(ctx context.Context, w *wholeTable, t *schema.Type, lin
 		return err
 	}
 	w.whole = len(w.lost) == 0
-	v.lost(w, x.Rows())
+	v.lost(w, t, x.Rows())
 	if x.Suspects() {
 		if done, err = v.read(ctx, w, x.ColumnsAgain(), x.LookAgain); err != nil || !done {
 			return err
@@ -203,7 +204,7 @@ func (v *verifier) read(ctx context.Context, w *wholeTable, columns []string, vi
 
 // lost tells of fragments that cannot be read, or else whether as many rows were
 // read as are recorded.
-func (v *verifier) lost(w *wholeTable, rows uint64) {
+func (v *verifier) lost(w *wholeTable, t *schema.Type, rows uint64) {
 	e := w.entry
 	missing := uint64(0)
 	for _, l := range w.lost {
@@ -211,9 +212,13 @@ func (v *verifier) lost(w *wholeTable, rows uint64) {
 		v.add(p)
 		missing += l.Rows
 	}
+	found := fmt.Sprintf("%d rows were read and judged", rows)
+	if t.Card.Min > 0 {
+		found += "; whether a source has too few edges was not"
+	}
 	switch {
 	case !w.whole:
-		v.incomplete(w, w.branch, fmt.Sprintf("%d rows were read and judged; the number of edges of a source was not held against its lower bound", rows), fmt.Sprintf("%d rows, as the graph recorded", e.Rows), missing)
+		v.incomplete(w, w.branch, found, fmt.Sprintf("%d rows, as the graph recorded", e.Rows), missing)
 	case rows != e.Rows:
 		v.add(Problem{ID: "count-scanned", Table: e.Alias, Branch: w.branch, Version: e.Version, Key: e.Location, Found: fmt.Sprintf("%d rows by scanning", rows), Expected: fmt.Sprintf("%d rows, as the graph recorded", e.Rows), RowsAffected: difference(rows, e.Rows)})
 	}
@@ -227,18 +232,33 @@ var ruleIDs = map[validate.Rule]string{
 	validate.RuleEndpoint: "dangling-edge", validate.RuleCardMax: "cardinality-max", validate.RuleCardMin: "cardinality-min",
 }
 
+// RuleProblems are the ids of the problems that verify has with rows, sorted.
+func RuleProblems() []string { return slices.Sorted(maps.Values(ruleIDs)) }
+
+// clipped keeps a text of a row short enough to be told.
+func clipped(s string) string {
+	const most = 1000
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
 func faultProblem(f *validate.Fault, e manifest.Entry, branch string) Problem {
 	first := f.First
 	p := Problem{
 		ID: ruleIDs[first.Rule], Table: e.Alias, Branch: branch, Version: e.Version, Key: e.Location,
-		Found: first.Text, RowsAffected: f.Rows,
-		Entities: f.Named, Property: strings.Join(first.Columns, ", "), Value: first.Value,
+		Found: clipped(first.Text), RowsAffected: f.Rows,
+		Property: strings.Join(first.Columns, ", "), Value: clipped(first.Value),
+	}
+	for _, id := range f.Named {
+		p.Entities = append(p.Entities, clipped(id))
 	}
 	if len(first.Columns) > 1 {
 		p.Property = "(" + p.Property + ")"
 	}
 	if f.Rows > 1 {
-		p.Found = fmt.Sprintf("%d times, the first: %s", f.Rows, first.Text)
+		p.Found = fmt.Sprintf("%d times, the first: %s", f.Rows, p.Found)
 	}
 	switch first.Rule {
 	case validate.RuleRequired:

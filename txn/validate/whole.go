@@ -31,10 +31,11 @@ type Table struct {
 	degree  *Degree
 	sources Hashes
 
-	twice      *IDs
-	oddIDs     suspects
-	oddKeys    []suspects // by group
-	oddSources suspects
+	twice   *IDs
+	oddIDs  suspects
+	oddKeys []suspects // by group
+	many    suspects   // sources with more edges than may be
+	few     suspects
 
 	again  bool // the second look has begun
 	rows   uint64
@@ -224,16 +225,19 @@ func (x *Table) Suspects() bool {
 	}
 	if x.degree != nil {
 		card := x.degree.t.Card
-		x.oddSources = x.sources.suspects(func(n uint64) uint64 {
-			if n < card.Min || card.Max != nil && n > *card.Max {
-				return 1
-			}
-			return 0
-		})
-		n += len(x.oddSources.hashes)
+		x.many = x.sources.suspects(func(n uint64) uint64 { return one(card.Max != nil && n > *card.Max) })
+		x.few = x.sources.suspects(func(n uint64) uint64 { return one(n < card.Min) })
+		n += len(x.many.hashes) + len(x.few.hashes)
 		x.sources = Hashes{}
 	}
 	return n > 0
+}
+
+func one(is bool) uint64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // LookAgain compares what is suspect in one more batch.
@@ -253,7 +257,7 @@ func (x *Table) LookAgain(batch arrow.RecordBatch) error {
 				x.faults.Add(v)
 			}
 		}
-		if x.degree != nil && x.oddSources.has(row.Src) {
+		if x.degree != nil && (x.many.has(row.Src) || x.few.has(row.Src)) {
 			x.degree.Add(row.Src, 1)
 		}
 	})
@@ -270,13 +274,18 @@ func (x *Table) Faults(whole bool) []*Fault {
 			return x.faults.Add(v)
 		})
 	}
-	if x.oddIDs.more {
-		x.faults.atLeast(RuleDuplicate, []string{"id"}, x.oddIDs.all)
-	}
+	x.corrected(x.oddIDs, RuleDuplicate, []string{"id"})
 	for i, u := range x.groups {
-		if x.oddKeys[i].more {
-			x.faults.atLeast(RuleUnique, u.Columns, x.oddKeys[i].all)
-		}
+		x.corrected(x.oddKeys[i], RuleUnique, u.Columns)
 	}
+	x.corrected(x.many, RuleCardMax, []string{"src"})
+	x.corrected(x.few, RuleCardMin, []string{"src"})
 	return x.faults.List()
+}
+
+// corrected counts what was not compared, of a rule that was found broken.
+func (x *Table) corrected(s suspects, rule Rule, columns []string) {
+	if s.more {
+		x.faults.atLeast(rule, columns, s.all)
+	}
 }
