@@ -17,6 +17,7 @@ import (
 
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
@@ -392,4 +393,85 @@ func TestVerifyPlantedDamage(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
+}
+
+// TestVerifyPlantedBranch: edges that main and a branch share dangle on the branch
+// alone when a node is taken from its table.
+func TestVerifyPlantedBranch(t *testing.T) {
+	const branch, ports, id = "fix/ports", "node:Port", "NLRTM"
+	ctx := t.Context()
+	store, err := fixtures.DemoStore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &planting{t: t, store: store}
+	view, err := manifest.Open(ctx, store, manifest.Options{Branch: branch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := view.Table(ports)
+	s, err := lance.Open(ctx, store, e.Location, lance.OpenOptions{Branch: e.Owner, Version: e.Version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := s.FindText(ctx, "id", []string{id}, lance.LookUpByCost)
+	if err != nil || len(found.Rows[id]) != 1 || e.Owner != branch {
+		t.Fatalf("%+v of %q, %v", found, e.Owner, err)
+	}
+	staged, err := s.StageDelete(ctx, found.Rows[id], "id = '"+id+"'", lance.StageOptions{UUID: g.uuid(), Rand: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, _, err = staged.Commit(ctx, lance.CommitOptions{Now: g.now}); err != nil {
+		t.Fatal(err)
+	}
+	c := manifest.Intent{ID: "01M9ZZZZZZZZZZZZZZZZZZZZZZ", CreatedAt: g.now().UnixMicro()}
+	_, err = manifest.Publish(ctx, store, manifest.PublishOptions{
+		Branch: branch, Edits: []manifest.Edit{manifest.Update{Identity: e.Identity, Alias: ports, Version: s.Version(), Owner: branch, Rows: e.Rows - 1}},
+		Commit: &c, Now: g.now, Rand: g,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := g.verify()
+	if v.Clean || len(v.Problems) != 2 {
+		t.Fatalf("%+v", v.Problems)
+	}
+	for i, table := range []string{"edge:CallsAt", "edge:Registered"} {
+		if p := v.Problems[i]; p.ID != "dangling-edge" || p.Table != table || p.Branch != branch || p.Property != "dst" || p.Value != id || p.RowsAffected == 0 {
+			t.Errorf("%+v", p)
+		}
+	}
+	for _, other := range []string{"main", "archive"} {
+		verifyOthers(t, openStore(t, store), other)
+	}
+}
+
+// TestVerifyPlantedType: a column of another type than the schema's.
+func TestVerifyPlantedType(t *testing.T) {
+	g := plantGraph(t, `node P { n: I32? @unique }`, nil)
+	other, err := schema.Compile([]byte(`node P { n: String? @unique }`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ir := other.Resolve("01ARZ3NDEKTSV4RRFFQ69G5FAV")
+	g.ir = ir
+	ctx := t.Context()
+	s, err := lance.Open(ctx, g.store, g.location("node:P"), lance.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	staged, err := s.StageOverwrite(ctx, ir.Nodes[0].LanceSchema(), g.record(&ir.Nodes[0], []planted{{id: "p1", values: map[string]any{"n": "one"}}}), lance.StageOptions{UUID: g.uuid(), Rand: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err = staged.Commit(ctx, lance.CommitOptions{Now: g.now}); err != nil {
+		t.Fatal(err)
+	}
+	g.plant("node:P", 2, planted{id: "p2"}) // one of them is the row before, the other a lie
+	v := g.verify()
+	if len(v.Problems) != 3 || v.Problems[0].ID != "count" || v.Problems[1].ID != "rules-incomplete" || v.Problems[2].ID != "value-type" || v.Problems[2].RowsAffected != 3 {
+		t.Fatalf("%+v", v.Problems)
+	}
+	says(t, "problem", v.Problems[2].Found, "property n", "I32")
 }

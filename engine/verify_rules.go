@@ -188,7 +188,9 @@ func (v *verifier) read(ctx context.Context, w *wholeTable, columns []string, vi
 			err = visit(batch)
 			batch.Release()
 			if err != nil {
-				v.incomplete(w, w.branch, err.Error(), "columns of the types that the schema has", w.entry.Rows)
+				e := w.entry
+				v.add(Problem{ID: ruleIDs[validate.RuleType], Table: e.Alias, Branch: w.branch, Version: e.Version, Key: e.Location, Found: clipped(err.Error()), Expected: "columns of the types that the schema has", RowsAffected: e.Rows})
+				v.incomplete(w, w.branch, "the rows were not judged: a column is of another type", "columns of the types that the schema has", e.Rows)
 				return false, ctx.Err()
 			}
 			continue

@@ -44,7 +44,9 @@
 // # Whole tables
 //
 // The rules stand alone too (ValueRules, Unique, IDs, Degree, Endpoints), fed row
-// by row. They hold what they must remember: the texts of keys, ids, or sources.
+// by row. They hold what they must remember: the texts of keys, ids, or sources. Table
+// asks all that need no other table, of batches, and remembers eight bytes a row;
+// Faults gathers what rows break.
 // Scan reads the rows of a batch as it is scanned; Record makes rows a batch.
 //
 // # Limits
