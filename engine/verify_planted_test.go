@@ -245,7 +245,7 @@ func plantedP(id string, more ...any) planted {
 	return p
 }
 
-func sound() map[string][]planted {
+func soundRows() map[string][]planted {
 	return map[string][]planted{
 		"node:P": {plantedP("p1", "u", int32(1), "a", "s", "b", "t", "e", "x", "r", int32(6), "c", "b"), plantedP("p2", "a", "s"), plantedP("p3", "a", "s"), plantedP("p4")},
 		"node:Q": {{id: "q1"}, {id: "q2"}, {id: "q3"}},
@@ -257,7 +257,7 @@ func sound() map[string][]planted {
 // TestVerifyPlanted: a graph that keeps every rule is clean; of each rule one
 // fault is planted, which is found, and nothing else.
 func TestVerifyPlanted(t *testing.T) {
-	if v := plantGraph(t, plantedSchema, sound()).verify(); !v.Clean || len(v.Problems) > 0 || v.Checked.Keys != 11 || v.Checked.Edges != 4 {
+	if v := plantGraph(t, plantedSchema, soundRows()).verify(); !v.Clean || len(v.Problems) > 0 || v.Checked.Keys != 11 || v.Checked.Edges != 4 {
 		t.Fatalf("sound: %+v", v)
 	}
 	for _, c := range []struct {
@@ -288,7 +288,7 @@ func TestVerifyPlanted(t *testing.T) {
 		{id: "cardinality-min", table: "edge:F", rows: []planted{{id: "f3", src: "p2", dst: "p1"}}, property: "src", value: "p2", entities: []string{"p2"}, affected: 1, found: "1 edges (min 2)"},
 	} {
 		t.Run(c.id+" "+c.table+" "+c.property, func(t *testing.T) {
-			g := plantGraph(t, plantedSchema, sound())
+			g := plantGraph(t, plantedSchema, soundRows())
 			g.plant(c.table, 0, c.rows...)
 			v := g.verify()
 			if v.Clean || len(v.Problems) != 1 {
@@ -306,7 +306,7 @@ func TestVerifyPlanted(t *testing.T) {
 // TestVerifyPlantedCounts: a recorded count that neither the table's manifest nor
 // a scan confirms.
 func TestVerifyPlantedCounts(t *testing.T) {
-	g := plantGraph(t, plantedSchema, sound())
+	g := plantGraph(t, plantedSchema, soundRows())
 	g.plant("node:Q", 2, planted{id: "q4"})
 	v := g.verify()
 	if len(v.Problems) != 2 || v.Problems[0].ID != "count" || v.Problems[1].ID != "count-scanned" || v.Problems[0].RowsAffected != 2 || v.Problems[1].RowsAffected != 2 {
@@ -317,7 +317,7 @@ func TestVerifyPlantedCounts(t *testing.T) {
 // TestVerifyPlantedTogether: faults do not hide one another, and rows that lack
 // a value are judged like the others.
 func TestVerifyPlantedTogether(t *testing.T) {
-	g := plantGraph(t, plantedSchema, sound())
+	g := plantGraph(t, plantedSchema, soundRows())
 	var rows []planted
 	for i := range 20 {
 		rows = append(rows, plantedP(fmt.Sprint("n", i), "q", nil, "u", int32(1), "e", "z", "r", int32(7+i), "c", "d"))
@@ -342,7 +342,7 @@ func TestVerifyPlantedTogether(t *testing.T) {
 
 // TestVerifyPlantedNames: rows without an id or an end.
 func TestVerifyPlantedNames(t *testing.T) {
-	g := plantGraph(t, plantedSchema, sound())
+	g := plantGraph(t, plantedSchema, soundRows())
 	g.nameless = true
 	g.plant("node:Q", 0, planted{}, planted{id: "q5"})
 	g.plant("edge:G", 0, planted{id: "g1", dst: "p1"}, planted{id: "g2", src: "q5"})
@@ -371,7 +371,7 @@ func TestVerifyPlantedPattern(t *testing.T) {
 // TestVerifyPlantedDamage: of a table of which a fragment is lost, that is said
 // once; the others are judged, and what could not be is named.
 func TestVerifyPlantedDamage(t *testing.T) {
-	g := plantGraph(t, plantedSchema, sound())
+	g := plantGraph(t, plantedSchema, soundRows())
 	g.plant("node:Q", 0, planted{id: "q4"}, planted{id: "q4"})
 	g.plant("edge:E", 0, planted{id: "e5", src: "nobody", dst: "nothing"})
 	s, err := lance.Open(t.Context(), g.store, g.location("node:Q"), lance.OpenOptions{})

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"pgregory.net/rapid"
 
+	"github.com/omnideck/omnideck/internal/pgtest"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/schema/value"
 	"github.com/omnideck/omnideck/txn/validate"
@@ -45,7 +46,7 @@ func lookAt(t fataler, typ *schema.Type, visit func(*validate.Row), batches ...[
 func TestTableAgainstTheWholeGraph(t *testing.T) {
 	broken := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		ir := compileRapid(t)
+		ir := pgtest.IR(t, small)
 		g := memgraph.New(ir)
 		for _, typ := range append(pointers(ir.Nodes), pointers(ir.Edges)...) {
 			d := &draws{t, ir, g}
@@ -90,7 +91,7 @@ func TestTableAgainstTheWholeGraph(t *testing.T) {
 
 // TestTableOfManyFaults: more texts than are compared one by one are counted.
 func TestTableOfManyFaults(t *testing.T) {
-	ir := compile(t, `node A { u: I32? @unique }`)
+	ir := pgtest.IR(t, `node A { u: I32? @unique }`)
 	typ := typeOf(t, ir, "A")
 	const n = 10000
 	var rows []validate.Row
@@ -114,7 +115,7 @@ func TestTableOfManyFaults(t *testing.T) {
 // TestTableOfManySources: many sources with too few edges do not hide the one
 // that has too many.
 func TestTableOfManySources(t *testing.T) {
-	ir := compile(t, "node A { a: String? }\nedge E: A -> A @card(2..3)")
+	ir := pgtest.IR(t, "node A { a: String? }\nedge E: A -> A @card(2..3)")
 	typ := typeOf(t, ir, "E")
 	const n = 10000
 	var rows []validate.Row
@@ -135,7 +136,7 @@ func TestTableOfManySources(t *testing.T) {
 // TestTableWithoutColumns: a rule of a column that is not there is named, and the
 // others are asked.
 func TestTableWithoutColumns(t *testing.T) {
-	ir := compile(t, `node A { a: String b: enum(x, y)? c: String? @unique(b, c) }`)
+	ir := pgtest.IR(t, `node A { a: String b: enum(x, y)? c: String? @unique(b, c) }`)
 	x := validate.NewTable(typeOf(t, ir, "A"), func(column string) bool { return column != "b" })
 	if got := fmt.Sprint(x.Absent(), x.Columns(), x.ColumnsAgain()); got != "[b] [id a c] [id c]" {
 		t.Error(got)
