@@ -1,7 +1,9 @@
 // Bench times the reader of data files against pylance, in one run on one
-// machine.
+// machine, and the writing verbs against the Rust CLI.
 //
 //	go run ./internal/bench [-threads N] [-runs N] [-rows N] [-direct] [-write] [-profile FILE]
+//	go run ./internal/bench -load [-rows N] [-only NAME]
+//	go run ./internal/bench -mutate GRAPH [-runs N] [-statement QUERY]
 //
 // It lets pylance write a dataset of a million rows in one data file, once,
 // and then takes turns: one scan of ours, one of theirs, for every column, for
@@ -14,6 +16,11 @@
 // With -write it times the writers instead: the columns are in memory on both
 // sides, one batch, and end in a data file on the same disk, which nobody syncs;
 // pylance writes the manifest too. The sizes of the data files are compared.
+//
+// With -load it runs our binary and the Rust CLI: a million nodes and a million
+// edges into a new graph, see loads. With -mutate both change a row of copies of
+// a graph, a process each. Both programs sync what they write as they do for
+// their users. OMNIGRAPH_BIN names the Rust CLI.
 //
 // OMNIDECK_PYTHON names the interpreter that has pylance; without it python3
 // is tried. A ratio above 1 means that ours is faster: of the medians, and of the
@@ -61,6 +68,10 @@ type config struct {
 	write   bool
 	only    string
 	profile string
+
+	load              bool
+	mutate, statement string
+	binary            string
 }
 
 func main() {
@@ -77,7 +88,18 @@ func main() {
 	flag.BoolVar(&c.write, "write", false, "time the writers instead of the readers")
 	flag.StringVar(&c.only, "only", "", "only this line: names of columns with commas, take or single")
 	flag.StringVar(&c.profile, "profile", "", "write a CPU profile of our side to this file")
+	flag.BoolVar(&c.load, "load", false, "load a graph, beside the Rust CLI")
+	flag.StringVar(&c.mutate, "mutate", "", "change rows of copies of this graph, beside the Rust CLI")
+	flag.StringVar(&c.statement, "statement", `query q() { update Port set { depth_m: %d.5 } where code = "NLRTM" }`, "what changes the row; %d is another number each time")
+	flag.StringVar(&c.binary, "binary", "omnideck", "our binary, as make build makes it")
 	flag.Parse()
+	run := run
+	switch {
+	case c.load:
+		run = func(_ context.Context, c config) error { return loads(c) }
+	case c.mutate != "":
+		run = func(_ context.Context, c config) error { return mutates(c) }
+	}
 	if err := run(context.Background(), c); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

@@ -92,7 +92,7 @@ type moment struct {
 func begin() moment { return moment{time.Now(), cpu()} }
 
 func (m moment) since() cost {
-	return cost{float64(time.Since(m.at).Microseconds()) / 1e3, cpu() - m.cpu}
+	return cost{wall: float64(time.Since(m.at).Microseconds()) / 1e3, cpu: cpu() - m.cpu}
 }
 
 // random is n random rows, the same as those of the other side.

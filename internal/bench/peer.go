@@ -102,5 +102,5 @@ func costOf(out map[string]any) (cost, error) {
 	if !ok || !ok2 {
 		return cost{}, fmt.Errorf("no time in the answer %v", out)
 	}
-	return cost{ms, busy}, nil
+	return cost{wall: ms, cpu: busy}, nil
 }

@@ -5,8 +5,14 @@ import (
 	"slices"
 )
 
-// cost is what one run took, in milliseconds.
-type cost struct{ wall, cpu float64 }
+// cost is what one run took, in milliseconds, and the most memory that it held
+// at once, in MB, where that is known.
+type cost struct{ wall, cpu, peak float64 }
+
+// add takes a run that came after.
+func (c *cost) add(o cost) {
+	c.wall, c.cpu, c.peak = c.wall+o.wall, c.cpu+o.cpu, max(c.peak, o.peak)
+}
 
 // sample is measured times in milliseconds.
 type sample []float64
