@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnideck/omnideck/engine/exec"
 	"github.com/omnideck/omnideck/engine/load"
+	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/validate"
@@ -113,6 +114,10 @@ type ChunkedReceipt struct {
 	Chunks, Commits, Landed int
 }
 
+// textBytes bounds what a load in chunks remembers of ids and other texts, so that
+// the last chunk looks its own up as fast as the first: some six million ids.
+const textBytes = 256 << 20
+
 // PartlyLoadedError: a load in chunks ended before its last chunk.
 type PartlyLoadedError struct {
 	Chunk, Of int // that was not loaded
@@ -143,6 +148,8 @@ func (g *Graph) LoadChunks(ctx context.Context, l LoadOptions, progress func(Chu
 	case g.door == nil:
 		return out, &ReadOnlyError{g.uri}
 	}
+	l.texts = lance.NewTextMemory(textBytes)
+	defer l.texts.Forget()
 	ir, err := g.contractForLoad(ctx, l.WriteOptions)
 	if err != nil {
 		return out, err

@@ -23,6 +23,8 @@ type WriteOptions struct {
 	DryRun bool
 	// Events hears of every step, on the goroutine that writes.
 	Events func(WriteEvent)
+
+	texts *lance.TextMemory // of a load in chunks
 }
 
 // WriteEvent is one step of a write.
@@ -192,7 +194,7 @@ func onlyNothing(err error) error {
 func (o *operation) txnOptions(w WriteOptions) txn.Options {
 	return txn.Options{
 		Branch: w.Branch, Actor: w.Actor, ExpectedHead: w.IfCommit, Warm: o.warm.of(w.Branch),
-		Open: lance.OpenOptions{Parallelism: o.opts.Concurrency}, Now: o.clock, IDs: o.ids, Events: w.Events,
+		Open: lance.OpenOptions{Parallelism: o.opts.Concurrency, Texts: w.texts}, Now: o.clock, IDs: o.ids, Events: w.Events,
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/omnideck/omnideck/lance/deletion"
+	"github.com/omnideck/omnideck/lance/format"
 )
 
 // FoundText is where values of a column of text stand.
@@ -17,7 +20,7 @@ type FoundText struct {
 	// A value that stands nowhere is no key.
 	Rows map[string][]uint64
 	// Indexed and Scanned are the numbers of fragments that were looked through
-	// by a BTREE index, and by reading the column.
+	// by a BTREE index, and by reading the column (or what a TextMemory knows of it).
 	Indexed, Scanned int
 	// Doubt is why an index that there is was not believed; "" = it was, or
 	// there was no need to ask it.
@@ -46,7 +49,7 @@ func (s *Snapshot) FindText(ctx context.Context, column string, values []string,
 	if !isText(f) {
 		return nil, fmt.Errorf("looking up rows of %s: column %q is of type %s, not text", s.env.at(), column, f.LogicalType)
 	}
-	find := &finding{s: s, column: column, want: make(map[string]bool, len(values)), out: &FoundText{Rows: map[string][]uint64{}}}
+	find := &finding{s: s, column: column, field: f, want: make(map[string]bool, len(values)), out: &FoundText{Rows: map[string][]uint64{}}}
 	for _, v := range values {
 		find.want[v] = true
 	}
@@ -66,6 +69,7 @@ func (s *Snapshot) FindText(ctx context.Context, column string, values []string,
 type finding struct {
 	s      *Snapshot
 	column string
+	field  *format.Field
 	want   map[string]bool
 	out    *FoundText
 }
@@ -171,12 +175,15 @@ func (x *finding) scan(ctx context.Context, fragments []uint64) error {
 	if fragments == nil {
 		x.out.Scanned = len(x.s.frags)
 	}
+	if t := x.s.env.opts.Texts.table(textColumn{x.s.env.store, x.s.env.root, x.field.ID}); t != nil && len(x.s.byID) == len(x.s.frags) {
+		return x.recall(ctx, t, fragments)
+	}
 	o := ScanOptions{Columns: []string{x.column}, WithRowAddress: true, Fragments: fragments}
 	for batch, err := range x.s.Scan(ctx, o) {
 		if err != nil {
 			return err
 		}
-		err = x.match(batch)
+		err = x.match(batch, nil)
 		batch.Release()
 		if err != nil {
 			return err
@@ -185,14 +192,15 @@ func (x *finding) scan(ctx context.Context, fragments []uint64) error {
 	return nil
 }
 
-func (x *finding) match(batch arrow.RecordBatch) error {
+// match takes the rows of a batch that are wanted and not gone.
+func (x *finding) match(batch arrow.RecordBatch, gone *deletion.Set) error {
 	value, err := textsOf(batch.Column(0))
 	if err != nil {
 		return err
 	}
 	addrs := batch.Column(1).(*array.Uint64)
 	for i := range int(batch.NumRows()) {
-		if v := value(i); !v.null && x.want[v.text] {
+		if v := value(i); !v.null && x.want[v.text] && !gone.Contains(uint32(addrs.Value(i))) {
 			text := strings.Clone(v.text)
 			x.out.Rows[text] = append(x.out.Rows[text], addrs.Value(i))
 		}

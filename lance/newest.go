@@ -30,3 +30,13 @@ func (s *Snapshot) In(store blob.Store) *Snapshot {
 	e := newEnv(store, s.env.root, s.env.opts)
 	return newSnapshot(e, s.dir, s.manifest, s.object)
 }
+
+// Remembering is the version whose look-ups use a memory, nil = none.
+func (s *Snapshot) Remembering(m *TextMemory) *Snapshot {
+	if m == s.env.opts.Texts {
+		return s
+	}
+	e := *s.env
+	e.opts.Texts = m
+	return newSnapshot(&e, s.dir, s.manifest, s.object)
+}

@@ -20,6 +20,7 @@ type OpenOptions struct {
 	Allocator   memory.Allocator // nil = memory.DefaultAllocator
 	Parallelism int              // objects fetched side by side; 0 = 64
 	Decoders    int              // goroutines that decode one large file; 0 = GOMAXPROCS
+	Texts       *TextMemory      // of columns that FindText reads; nil = nothing is remembered
 
 	// OpenBase opens a folder outside the dataset that a manifest records as a
 	// base path, given the path as recorded. nil refuses, with a message that

@@ -301,7 +301,7 @@ func (t *Txn) Table(ctx context.Context, alias string) (*lance.Snapshot, error) 
 	t.mu.Unlock()
 	h.once.Do(func() {
 		if w := t.o.Warm; w.Tables[id] != nil && w.Tables[id].Version() == e.Version && w.Tables[id].Branch() == e.Owner {
-			h.snap = w.Tables[id]
+			h.snap = w.Tables[id].Remembering(t.o.Open.Texts)
 			return
 		}
 		o := t.o.Open

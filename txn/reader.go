@@ -16,8 +16,8 @@ import (
 )
 
 // Reader is the base as validation asks it: every table at its pin. Rows are
-// found by an index where there is one that can be believed, else the columns
-// asked about are scanned.
+// found by an index where there is one that can be believed, or in what is
+// remembered (lance.TextMemory), else the columns asked about are scanned.
 type Reader struct {
 	t   *Txn
 	how lance.LookUpMode
@@ -36,10 +36,25 @@ func (r Reader) Pin(t *schema.Type) validate.Pin {
 
 // Existing tells which ids stand in a table.
 func (r Reader) Existing(ctx context.Context, t *schema.Type, ids []string, found func(id string)) error {
-	return r.rows(ctx, t, []string{"id"}, []wanted{{"id", ids}}, func(c []arrow.Array, i int) error {
-		found(c[0].(*array.String).Value(i))
-		return nil
-	})
+	return r.places(ctx, t, "id", ids, func(id string, _ uint64) { found(id) })
+}
+
+// places tells the values that stand in a column of text, and in how many rows.
+func (r Reader) places(ctx context.Context, t *schema.Type, column string, values []string, found func(value string, rows uint64)) error {
+	snap, err := r.t.Table(ctx, t.Alias())
+	if err != nil {
+		return err
+	}
+	there, err := snap.FindText(ctx, column, values, r.how)
+	if err != nil {
+		return err
+	}
+	for _, v := range values {
+		if n := len(there.Rows[v]); n > 0 {
+			found(v, uint64(n))
+		}
+	}
+	return nil
 }
 
 // Edges tells the edges of some ids.
@@ -54,20 +69,7 @@ func (r Reader) Incident(ctx context.Context, t *schema.Type, srcs, dsts []strin
 
 // Counts tells how many edges sources have.
 func (r Reader) Counts(ctx context.Context, t *schema.Type, srcs []string, found func(src string, n uint64)) error {
-	n := map[string]uint64{}
-	err := r.rows(ctx, t, []string{"src"}, []wanted{{"src", srcs}}, func(c []arrow.Array, i int) error {
-		n[strings.Clone(c[0].(*array.String).Value(i))]++
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, src := range srcs {
-		if n[src] > 0 {
-			found(src, n[src])
-		}
-	}
-	return nil
+	return r.places(ctx, t, "src", srcs, found)
 }
 
 // IDs tells all ids of a table.
@@ -151,7 +153,7 @@ func (r Reader) rows(ctx context.Context, t *schema.Type, columns []string, by [
 			sets[n][v] = true
 		}
 	}
-	if by != nil && snap.LookUp(r.how, names...) != nil {
+	if by != nil && (r.t.o.Open.Texts != nil || snap.LookUp(r.how, names...) != nil) {
 		return r.looked(ctx, snap, columns, by, tell)
 	}
 	read := slices.Clone(columns)

@@ -54,7 +54,7 @@ func inMemory(t *testing.T, tx *txn.Txn) (g *memgraph.Graph, types []*schema.Typ
 }
 
 // The Reader of a Txn answers every question as a graph in memory does, with and
-// without indexes.
+// without indexes, and with a memory.
 func TestReader(t *testing.T) {
 	for name, open := range map[string]func() *memstore.Store{
 		"midlife":    func() *memstore.Store { return demo(t) },
@@ -63,7 +63,13 @@ func TestReader(t *testing.T) {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		o := writing(1)
 		o.Open.Allocator = mem
-		tx, err := txn.Begin(t.Context(), open(), o)
+		store := open()
+		tx, err := txn.Begin(t.Context(), store, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Open.Texts = lance.NewTextMemory(1 << 20)
+		remembering, err := txn.Begin(t.Context(), store, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +96,7 @@ func TestReader(t *testing.T) {
 				}
 				q := question{ty, ids, srcs, dsts[:len(dsts)*rnd.IntN(2)]}
 				want := q.ask(t, g)
-				for _, r := range []validate.Reader{tx.Reader(), byIndex} {
+				for _, r := range []validate.Reader{tx.Reader(), byIndex, remembering.Reader()} {
 					if got := q.ask(t, r); !slices.Equal(got, want) {
 						t.Fatalf("%s, %s: %v\n%v, expected\n%v", name, ty.Name, q, got, want)
 					}
@@ -98,6 +104,7 @@ func TestReader(t *testing.T) {
 			}
 			holders(t, tx.Reader(), ty, rows)
 			holders(t, byIndex, ty, rows)
+			holders(t, remembering.Reader(), ty, rows)
 		}
 		mem.AssertSize(t, 0)
 		if name == "maintained" && indexed == 0 {
