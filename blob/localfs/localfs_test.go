@@ -469,3 +469,18 @@ func versions(b *testing.B, n int) *localfs.Store {
 	}
 	return s
 }
+
+// TestPutWhereNoFolderCanBeMade: a link to nowhere has a name, and nothing below
+// it can be made, however often one tries.
+func TestPutWhereNoFolderCanBeMade(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(dir, "nowhere"), filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range []string{filepath.Join(dir, "link", "graph"), filepath.Join(dir, "link", "a", "graph")} {
+		_, err := open(t, root).PutIfAbsent(t.Context(), "a/b", []byte("x"))
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v, expected that a folder is not there", root, err)
+		}
+	}
+}

@@ -103,19 +103,26 @@ func stage(path string, data []byte) (temp string, a blob.Attrs, err error) {
 
 // makeFolder makes a folder and those above it, and makes their names durable.
 func makeFolder(path string) error {
+	err := makeOne(path)
+	if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path {
+		return err
+	}
+	if err := makeFolder(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return makeOne(path) // once: below a link to nowhere, and in /proc, nothing can be made
+}
+
+// makeOne makes a folder below one that is there.
+func makeOne(path string) error {
 	err := os.Mkdir(path, 0o777)
 	switch {
 	case err == nil:
 		return syncFolder(filepath.Dir(path))
 	case errors.Is(err, fs.ErrExist):
 		return nil // or a file: then creating in it fails and says so
-	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path:
-		return err
 	}
-	if err := makeFolder(filepath.Dir(path)); err != nil {
-		return err
-	}
-	return makeFolder(path)
+	return err
 }
 
 // Delete removes a file. Its folder stays.
