@@ -87,6 +87,11 @@ func (c *call) prepare(args []string) error {
 			return usagef("--%s is %d, expected a number that is not negative", id, c.integer(id))
 		}
 	}
+	for _, id := range c.verb.required {
+		if c.text(id) == "" {
+			return usagef("missing --%s: %s", nameOf(id), flagTable[id].usage)
+		}
+	}
 	if c.has("timeout") && c.duration("timeout") < 0 {
 		return usagef("--timeout is %s, expected a time that is not negative, as in 30s or 2m", c.duration("timeout"))
 	}
@@ -119,6 +124,9 @@ func (c *call) prepare(args []string) error {
 }
 
 func (c *call) resolve(a operator.Address) error {
+	if c.verb.fresh && a == (operator.Address{}) {
+		return usagef("missing URI: usage is `omnideck %s`", c.verb.fullUsage())
+	}
 	op, err := operator.Load(c.env.Getenv)
 	if err != nil {
 		return err
@@ -195,7 +203,7 @@ func (c *call) list(id string) []string {
 func (c *call) at(ctx context.Context, g *engine.Graph) (engine.At, error) {
 	at := engine.At{}
 	if c.has("branch") {
-		branch, err := c.branch()
+		branch, err := c.branchOf("branch")
 		if err != nil {
 			return at, err
 		}
@@ -209,12 +217,14 @@ func (c *call) at(ctx context.Context, g *engine.Graph) (engine.At, error) {
 	return at, err
 }
 
-// branch is --branch, "" = main.
-func (c *call) branch() (string, error) {
-	if c.given("branch") && strings.TrimSpace(c.text("branch")) == "" {
-		return "", usagef("--branch is empty: name a branch")
+// branchOf is the branch that a flag names, "" = main. White space around it
+// is no part of the name, as in the Rust CLI.
+func (c *call) branchOf(id string) (string, error) {
+	name := strings.TrimSpace(c.text(id))
+	if c.given(id) && name == "" {
+		return "", usagef("--%s is empty: name a branch", nameOf(id))
 	}
-	return c.text("branch"), nil
+	return name, nil
 }
 
 // paper is a printer for people on stdout.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"strings"
 
@@ -145,4 +146,22 @@ func define(fs *pflag.FlagSet, id string) {
 		fs.Duration(name, 0, s.usage)
 		fs.Lookup(name).DefValue = ""
 	}
+	if s.kind != kindStrings {
+		f := fs.Lookup(name)
+		f.Value = &once{f.Value, f}
+	}
+}
+
+// once is a value that is given once: of two, one would be dropped without a word.
+type once struct {
+	pflag.Value
+	flag *pflag.Flag
+}
+
+// Set implements pflag.Value.
+func (o *once) Set(s string) error {
+	if o.flag.Changed {
+		return errors.New("it is given already, and counts once")
+	}
+	return o.Value.Set(s)
 }

@@ -11,16 +11,13 @@ import (
 
 func initVerb() *verb {
 	return &verb{
-		name: "init", group: "change", flags: []string{"schema-file", "force"},
+		name: "init", group: "change", flags: []string{"schema-file", "force", "yes"}, required: []string{"schema-file"}, fresh: true,
 		short:   "Make a graph from a schema",
 		long:    "Make an empty graph at URI from a .pg schema. A place where a graph is, or objects of a schema, is refused;\n--force replaces such objects where no graph belongs to them, and never a graph.",
 		example: "init ports --schema ports.pg",
 		run: writing(func(ctx context.Context, c *call, g *engine.Graph) error {
-			path := c.text("schema-file")
-			if path == "" {
-				return usagef("missing --schema: the .pg file that says which types the graph has")
-			}
-			source, err := os.ReadFile(path)
+			c.boolean("yes") // confirms what destroys, which an init does not
+			source, err := os.ReadFile(c.text("schema-file"))
 			if err != nil {
 				return fmt.Errorf("read the schema: %w", err)
 			}

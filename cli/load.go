@@ -16,7 +16,7 @@ var loadModes = []string{string(engine.LoadOverwrite), string(engine.LoadAppend)
 
 func loadVerb() *verb {
 	return &verb{
-		name: "load", group: "change", flags: []string{"data", "mode", "branch-to", "from", "chunk", "actor", "yes", "dry-run"},
+		name: "load", group: "change", flags: []string{"data", "mode", "branch-to", "from", "chunk", "actor", "yes", "dry-run"}, required: []string{"data", "mode"},
 		short: "Load lines of JSON, as one commit",
 		long: "Load entities, one JSON object a line as export prints them. --mode append adds and refuses an id that is\n" +
 			"there, merge adds or replaces whole entities, overwrite replaces all entities of each type that occurs.\n\n" +
@@ -42,8 +42,6 @@ func (c *call) loading() (l engine.LoadOptions, err error) {
 	switch {
 	case c.given("from") && strings.TrimSpace(c.text("from")) == "":
 		return l, usagef("--from is empty: name a branch")
-	case path == "":
-		return l, usagef("missing --data: the file with the lines")
 	case !slices.Contains(loadModes, mode):
 		return l, usagef("--mode is %q, expected one of %s", mode, strings.Join(loadModes, ", "))
 	case c.boolean("chunk") && mode == string(engine.LoadOverwrite):
@@ -114,10 +112,12 @@ func (c *call) loaded(r *engine.Receipt, l engine.LoadOptions, more ...out.Membe
 			nodes = append(nodes, loaded{x.Name, x.Rows})
 		}
 	}
-	doc := append([]out.Member{
-		out.M("uri", c.uri), out.M("branch", r.Branch), out.M("mode", l.Mode), out.M("branch_created", false),
-		out.M("nodes", nodes), out.M("edges", edges), out.M("total_entities", total), out.M("commit", r.Commit),
-	}, more...)
+	doc := []out.Member{out.M("uri", c.uri), out.M("branch", r.Branch), out.M("mode", l.Mode)}
+	if c.given("from") {
+		doc = append(doc, out.M("base_branch", c.text("from")))
+	}
+	doc = append(doc, out.M("branch_created", false), out.M("nodes", nodes), out.M("edges", edges), out.M("total_entities", total), out.M("commit", r.Commit))
+	doc = append(doc, more...)
 	return c.answer(doc, func(t *out.Text) {
 		t.Line("loaded %s on branch %s with %s: %d entities across %d node types and %d edge types", c.uri, r.Branch, l.Mode, total, len(nodes), len(edges))
 	})

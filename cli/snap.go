@@ -46,7 +46,7 @@ func snapRun(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	if o.Branch, err = c.branch(); err != nil {
+	if o.Branch, err = c.branchOf("branch"); err != nil {
 		return err
 	}
 	if c.given("at") {

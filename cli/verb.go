@@ -24,9 +24,11 @@ type verb struct {
 	group    string   // id of a help group
 	flags    []string // ids, the common ones excepted
 	without  []string // ids of common flags that it cannot use
+	required []string // ids of flags that must be given
 	limit    int      // default of --limit
 	place    place
 	anyGraph bool // no graph need be addressed
+	fresh    bool // the address stands on the line: no default is meant
 	named    bool // the only positional is the graph when it can be nothing else, or nothing else says which graph is meant
 	run      func(context.Context, *call) error
 }

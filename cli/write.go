@@ -86,16 +86,8 @@ func (c *call) actor() *string {
 
 // writeOptions are those of load and mutate.
 func (c *call) writeOptions() (engine.WriteOptions, error) {
-	branch, err := c.toBranch()
+	branch, err := c.branchOf("branch-to")
 	return engine.WriteOptions{Branch: branch, Actor: c.actor(), DryRun: c.boolean("dry-run")}, err
-}
-
-// toBranch is --branch, "" = main.
-func (c *call) toBranch() (string, error) {
-	if c.given("branch-to") && strings.TrimSpace(c.text("branch-to")) == "" {
-		return "", usagef("--branch is empty: name a branch")
-	}
-	return c.text("branch-to"), nil
 }
 
 // receipt takes what the ledger and the user should know of a write.

@@ -58,8 +58,8 @@ func TestWritesLikeTheRustCLI(t *testing.T) {
 		return append([]string{"load", "--data", "D/" + file, "--mode", mode, "G"}, more...)
 	}
 	for _, args := range [][]string{
-		{"init", "--schema", "D/s.pg", "G"}, {"init", "--schema", "D/s.pg", "G"}, {"init", "--schema", "D/s.pg", "--force", "G"}, {"init", "G"},
-		load("d.jsonl", "append", "--json", "--as", "al"), load("d.jsonl", "append"), load("m.jsonl", "merge"), load("empty", "merge", "--json"),
+		{"init", "--schema", "D/s.pg", "G"}, {"init", "--schema", "D/s.pg", "G"}, {"init", "--schema", "D/s.pg", "--force", "G"}, {"init", "G"}, {"init", "--schema", "D/s.pg"}, {"load"},
+		load("d.jsonl", "append", "--json", "--as", "al"), load("empty", "merge", "--json", "--from", "main"), load("empty", "merge", "--data", "D/m.jsonl"), load("d.jsonl", "append"), load("m.jsonl", "merge"), load("empty", "merge", "--json"),
 		load("m.jsonl", "overwrite"), load("nothing", "merge"), load("m.jsonl", "replace"), load("m.jsonl", "merge", "--branch", "nope"),
 		mutate(`query q() { insert Port { code: "d", name: "D" } insert Route { from: "d", to: "a" } }`, "--json", "--as", "bob"),
 		mutate(`query q() { update Port set { n: 5 } where name >= "B" }`, "--json"), mutate(`query q() { delete Port where code = "a" }`),
