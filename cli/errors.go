@@ -71,11 +71,12 @@ func exitCode(ctx context.Context, err error) int {
 		asked    *engine.UsageError
 		findings *findingsError
 		moved    *engine.HeadMovedError
+		plan     *engine.PlanMovedError
 	)
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, &moved):
+	case errors.As(err, &moved), errors.As(err, &plan):
 		return exitMoved
 	case engine.Wrote(err) && ctx.Err() == nil:
 		return exitError

@@ -95,6 +95,7 @@ var flagTable = map[string]flagSpec{
 	"chunk":        {kind: kindBool, usage: "make as many commits as the limits of one ask for"},
 	"actor":        {kind: kindString, usage: "who is recorded as the author (default operator.actor of the operator file)", try: "somebody", name: "as"},
 	"yes":          {kind: kindBool, usage: "do not ask before what destroys is done to a graph that is not local"},
+	"plan":         {kind: kindString, usage: "do what the plan of this id says, which --dry-run showed, or nothing", try: "0123abcd"},
 	"dry-run":      {kind: kindBool, usage: "check it and say what it would do; write nothing"},
 	"query-file":   {kind: kindString, usage: "the .gq file with the query", try: os.DevNull, name: "query"},
 	"query-string": {kind: kindString, usage: "the .gq source itself", try: "query q() { delete Port where code = \"nobody\" }"},

@@ -16,7 +16,7 @@ var loadModes = []string{string(engine.LoadOverwrite), string(engine.LoadAppend)
 
 func loadVerb() *verb {
 	return &verb{
-		name: "load", group: "change", flags: []string{"data", "mode", "branch-to", "from", "chunk", "actor", "yes", "dry-run"}, required: []string{"data", "mode"},
+		name: "load", group: "change", flags: []string{"data", "mode", "branch-to", "from", "chunk", "actor", "yes", "dry-run", "plan"}, required: []string{"data", "mode"},
 		short: "Load lines of JSON, as one commit",
 		long: "Load entities, one JSON object a line as export prints them. --mode append adds and refuses an id that is\n" +
 			"there, merge adds or replaces whole entities, overwrite replaces all entities of each type that occurs.\n\n" +
@@ -46,8 +46,8 @@ func (c *call) loading() (l engine.LoadOptions, err error) {
 		return l, usagef("--mode is %q, expected one of %s", mode, strings.Join(loadModes, ", "))
 	case c.boolean("chunk") && mode == string(engine.LoadOverwrite):
 		return l, usagef("--chunk splits append and merge; an overwrite is one commit")
-	case c.boolean("chunk") && l.DryRun:
-		return l, usagef("--chunk and --dry-run cannot be used together: which commits are left to make hangs on the one before")
+	case c.boolean("chunk") && (c.boolean("dry-run") || c.given("plan")):
+		return l, usagef("--chunk cannot be used with --dry-run or --plan: which commits are left to make hangs on the one before")
 	}
 	l.Mode = engine.LoadMode(mode)
 	l.Input = func() (io.ReadCloser, error) {
@@ -79,14 +79,30 @@ func (c *call) load(ctx context.Context, g *engine.Graph, l engine.LoadOptions) 
 	if c.boolean("chunk") {
 		return c.loadChunks(ctx, g, l)
 	}
+	id, err := c.asked()
+	if err != nil {
+		return err
+	}
+	if c.boolean("dry-run") {
+		p, err := g.PlanLoad(ctx, l)
+		if err != nil {
+			return c.noBranch(err, l)
+		}
+		return c.planned(p)
+	}
+	if id != "" {
+		if l.Plan, err = g.PlanLoad(ctx, l); err == nil {
+			err = l.Plan.Check(id)
+		}
+		if err != nil {
+			return c.moved(c.noBranch(err, l))
+		}
+	}
 	r, err := g.Load(ctx, l)
 	if err != nil {
-		return c.noBranch(err, l)
+		return c.moved(c.noBranch(err, l))
 	}
 	c.receipt(r)
-	if l.DryRun {
-		return c.planned(r, out.M("mode", l.Mode))
-	}
 	return c.loaded(r, l)
 }
 

@@ -14,9 +14,9 @@ import (
 func mutateVerb() *verb {
 	return &verb{
 		name: "mutate", alias: "change", args: "[NAME]", more: 1, named: true, group: "change",
-		flags: []string{"query-file", "query-string", "params", "params-file", "branch-to", "if-commit", "actor", "yes", "dry-run"},
+		flags: []string{"query-file", "query-string", "params", "params-file", "branch-to", "if-commit", "actor", "yes", "dry-run", "plan"},
 		short: "Insert, update and delete, as one commit",
-		long:  "Run a mutation of a .gq source as one commit: all of it or nothing. NAME chooses one of several queries.\n\n--if-commit runs it only when the branch is at that commit; else nothing is written and the exit code is 4.\n--dry-run checks it against the graph and says what it would do.",
+		long:  "Run a mutation of a .gq source as one commit: all of it or nothing. NAME chooses one of several queries.\n\n--if-commit runs it only when the branch is at that commit; else nothing is written and the exit code is 4.\n--dry-run checks it against the graph and says what it would do; --plan does what a plan shown says, or nothing (exit code 4).",
 		example: "mutate demo: -e 'query q() { delete Port where code = \"NLRTM\" }' --dry-run\n" +
 			"mutate ports --query edits.gq rename --params '{\"code\":\"NLRTM\"}'",
 		run: func(ctx context.Context, c *call) error {
@@ -82,15 +82,31 @@ func (c *call) params() (p []byte, err error) {
 }
 
 func mutate(ctx context.Context, c *call, g *engine.Graph, m engine.MutateOptions) error {
+	id, err := c.asked()
+	if err != nil {
+		return err
+	}
+	if c.boolean("dry-run") {
+		p, err := g.PlanMutate(ctx, m)
+		if err != nil {
+			return c.moved(err)
+		}
+		return c.planned(p, out.M("actor_id", m.Actor))
+	}
+	if id != "" {
+		if m.Plan, err = g.PlanMutate(ctx, m); err == nil {
+			err = m.Plan.Check(id)
+		}
+		if err != nil {
+			return c.moved(err)
+		}
+	}
 	name, r, err := g.Mutate(ctx, m)
 	if err != nil {
 		return c.moved(err)
 	}
 	c.receipt(r)
 	nodes, edges := out.M("affected_nodes", r.Nodes), out.M("affected_edges", r.Edges)
-	if m.DryRun {
-		return c.planned(r, out.M("query_name", name), nodes, edges, out.M("actor_id", m.Actor))
-	}
 	doc := []out.Member{out.M("branch", r.Branch), out.M("query_name", name), nodes, edges, out.M("actor_id", m.Actor), out.M("commit", r.Commit)}
 	return c.answer(doc, func(t *out.Text) {
 		t.Line("changed %s via %s: %d nodes, %d edges", r.Branch, name, r.Nodes, r.Edges)

@@ -87,7 +87,7 @@ func (c *call) actor() *string {
 // writeOptions are those of load and mutate.
 func (c *call) writeOptions() (engine.WriteOptions, error) {
 	branch, err := c.branchOf("branch-to")
-	return engine.WriteOptions{Branch: branch, Actor: c.actor(), DryRun: c.boolean("dry-run")}, err
+	return engine.WriteOptions{Branch: branch, Actor: c.actor()}, err
 }
 
 // receipt takes what the ledger and the user should know of a write.
@@ -103,42 +103,77 @@ func (c *call) receipt(r *engine.Receipt) {
 	}
 }
 
-// planned is the document of --dry-run.
-func (c *call) planned(r *engine.Receipt, more ...out.Member) error {
-	doc := append([]out.Member{
-		out.M("uri", c.uri), out.M("branch", r.Branch), out.M("dry_run", true), out.M("pinned_head", r.Base),
-		out.M("tables", append([]engine.WrittenTable{}, r.Tables...)),
-	}, more...)
+// asked is --plan: the id of a plan that was looked at; "" = none.
+func (c *call) asked() (id string, err error) {
+	id = c.text("plan")
+	switch {
+	case c.given("plan") && id == "":
+		return "", usagef("--plan is empty: give the plan_id that --dry-run showed")
+	case id != "" && c.boolean("dry-run"):
+		return "", usagef("--plan and --dry-run cannot be used together: the one does what the other shows")
+	}
+	return id, nil
+}
+
+// planned prints the plan of --dry-run.
+func (c *call) planned(p *engine.WritePlan, more ...out.Member) error {
+	c.commit = p.PinnedHead
+	doc := append([]out.Member{out.M("uri", c.uri), out.M("dry_run", true), out.All(p)}, more...)
 	return c.answer(doc, func(t *out.Text) {
-		t.Line("nothing was written; on %s at %s this would", r.Branch, r.Base)
-		if len(r.Tables) == 0 {
+		t.Line("nothing was written; on %s at %s this would", p.Branch, p.PinnedHead)
+		if len(p.Tables) == 0 {
 			t.Line("  change no table")
 		}
-		for _, x := range r.Tables {
-			switch {
-			case x.Deleted > 0:
-				t.Line("  %s: delete %s (of %d): %s", x.Table, part.Plural(int64(x.Deleted), "row", "rows"), x.Rows, x.Text)
-			default:
-				t.Line("  %s: write %s (beside %d)", x.Table, part.Plural(int64(x.Written), "row", "rows"), x.Rows)
+		for _, x := range p.Tables {
+			t.Line("  %s: %s (of %d): %s", x.Table, changes(x), x.Rows+x.Deleted-x.Inserted, x.Why)
+			if x.Text != "" {
+				t.Line("    where %s", x.Text)
 			}
 		}
+		if p.Reversible != "" {
+			t.Line("it can be taken back %s", p.Reversible)
+		}
+		t.Line("it asks the store for about %s; plan %s, to be done as it is with --plan %s", part.Plural(p.RequestsEstimate, "request", "requests"), p.ID, p.ID)
 	})
 }
 
-// movedError is said on stdout with --json, and decides the exit code alone.
-type movedError struct{ *engine.HeadMovedError }
-
-func (e *movedError) Unwrap() error { return e.HeadMovedError }
-
-// moved prints the body that scripts read when the head moved.
-func (c *call) moved(err error) error {
-	var m *engine.HeadMovedError
-	if !errors.As(err, &m) || !c.boolean("json") {
-		return err
+// changes says what becomes of rows.
+func changes(t engine.WrittenTable) string {
+	var parts []string
+	for _, x := range []struct {
+		verb string
+		n    uint64
+	}{{"insert", t.Inserted}, {"update", t.Updated}, {"delete", t.Deleted}} {
+		if x.n > 0 {
+			parts = append(parts, x.verb+" "+part.Plural(int64(x.n), "row", "rows"))
+		}
 	}
-	body := struct {
+	return strings.Join(parts, ", ")
+}
+
+// movedError is said on stdout with --json, and decides the exit code alone.
+type movedError struct{ error }
+
+func (e *movedError) Unwrap() error { return e.error }
+
+// moved prints the body that scripts read when the head, or a plan, moved.
+func (c *call) moved(err error) error {
+	type heads struct {
 		Expected string `json:"expected"`
 		Actual   string `json:"actual"`
-	}{m.Expected, m.Actual}
-	return also(out.Document(c.out, out.M("error", m.Error()), out.M("precondition_failure", body)), &movedError{m})
+	}
+	var (
+		head *engine.HeadMovedError
+		plan *engine.PlanMovedError
+	)
+	switch {
+	case !c.boolean("json"):
+		return err
+	case errors.As(err, &head):
+		return also(out.Document(c.out, out.M("error", head.Error()), out.M("precondition_failure", heads{head.Expected, head.Actual})), &movedError{err})
+	case errors.As(err, &plan):
+		body := []out.Member{out.M("error", plan.Error()), out.M("precondition_failure", heads{plan.Planned, plan.Now}), out.M("plan_id", plan.Plan), out.M("why", plan.Why)}
+		return also(out.Document(c.out, body...), &movedError{err})
+	}
+	return err
 }

@@ -35,15 +35,16 @@ const defaultConcurrency = 64
 // (blob/cache): a second question asks the store what is newest and reads only
 // what is new. Verify remembers nothing from before.
 type Graph struct {
-	uri   string
-	opts  Options
-	store blob.Store   // read-only, at most Concurrency requests at once
-	door  blob.Store   // the same, to be handed to package txn; nil = opened for looking
-	ids   *txn.IDs     // of what is written
-	warm  warm         // what writes left for the next ones
-	disk  *cache.Disk  // copies of immutable objects; nil = none are kept
-	seen  *cache.Store // store, behind the memory of this session
-	clock func() time.Time
+	uri      string
+	opts     Options
+	store    blob.Store   // read-only, at most Concurrency requests at once
+	door     blob.Store   // the same, to be handed to package txn; nil = opened for looking
+	ids      *txn.IDs     // of what is written
+	warm     warm         // what writes left for the next ones
+	standing standing     // what was seen last, for BaseHandle
+	disk     *cache.Disk  // copies of immutable objects; nil = none are kept
+	seen     *cache.Store // store, behind the memory of this session
+	clock    func() time.Time
 
 	orders orderMemo // of sorted tables
 	large  *largeStates

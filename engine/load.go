@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -37,21 +39,29 @@ type LoadOptions struct {
 // Load loads lines as one commit. An input without entities makes a commit that
 // moves no table.
 //
-// Errors: *load.SyntaxError, *load.InputError, *HeadMovedError, *ReadOnlyError,
-// *txn.ConstraintError, *txn.ResourceLimitError, *txn.KeyConflictError, and
+// Errors: *load.SyntaxError, *load.InputError, *HeadMovedError, *PlanMovedError,
+// *ReadOnlyError, *txn.ConstraintError, *txn.ResourceLimitError, *txn.KeyConflictError, and
 // others of package txn.
 func (g *Graph) Load(ctx context.Context, l LoadOptions) (*Receipt, error) {
 	return do(ctx, g, "load", func(ctx context.Context, o *operation) (*Receipt, error) {
-		read := &lines{o: o, l: &l}
-		return o.write(ctx, l.WriteOptions, func(ctx context.Context, t *txn.Txn) (*exec.Plan, error) {
+		return o.write(ctx, l.WriteOptions, o.loading(&l))
+	})
+}
+
+// loading is what a load asks for.
+func (o *operation) loading(l *LoadOptions) *intent {
+	read := &lines{o: o, l: l}
+	return &intent{
+		verb: "load", mode: l.Mode, strict: l.Mode == LoadOverwrite, digest: func() string { return read.sum },
+		plan: func(ctx context.Context, t *txn.Txn) (*exec.Plan, error) {
 			in, err := read.with(t.Contract.IR, t.Contract.IRHash)
 			if err != nil {
 				return nil, err
 			}
 			t.Contract.IR = read.ir
 			return exec.Load(ctx, t, in.Batches, l.Mode)
-		})
-	})
+		},
+	}
 }
 
 // lines is an input as it was read with one schema: another attempt takes the
@@ -62,6 +72,7 @@ type lines struct {
 	in   *load.Input
 	ir   *schema.IR
 	hash string
+	sum  string // of the bytes
 }
 
 func (x *lines) with(ir *schema.IR, hash string) (*load.Input, error) {
@@ -74,7 +85,8 @@ func (x *lines) with(ir *schema.IR, hash string) (*load.Input, error) {
 	}
 	defer src.Close()
 	var lost error
-	in, err := load.Read(src, ir, load.Options{Mode: x.l.Mode, NewID: func() string {
+	sum := sha256.New()
+	in, err := load.Read(io.TeeReader(src, sum), ir, load.Options{Mode: x.l.Mode, NewID: func() string {
 		id, err := x.o.newID()
 		if err != nil {
 			lost = err
@@ -87,7 +99,7 @@ func (x *lines) with(ir *schema.IR, hash string) (*load.Input, error) {
 	if lost != nil {
 		return nil, lost
 	}
-	x.in, x.ir, x.hash = in, ir, hash
+	x.in, x.ir, x.hash, x.sum = in, ir, hash, hex.EncodeToString(sum.Sum(nil))
 	return in, nil
 }
 
@@ -145,6 +157,10 @@ func (g *Graph) LoadChunks(ctx context.Context, l LoadOptions, progress func(Chu
 		return out, &UsageError{What: "load in chunks", Why: "only append and merge can be split; an overwrite is one commit"}
 	case l.IfCommit != nil:
 		return out, &UsageError{What: "load in chunks", Why: "it makes several commits, and only one can stand on a head that is named"}
+	case l.Base.kind == baseView:
+		return out, &UsageError{What: "load in chunks", Why: "it makes several commits, and only the first can stand on what is shown"}
+	case l.Plan != nil:
+		return out, &UsageError{What: "load in chunks", Why: "it makes several commits, and a plan is of one"}
 	case g.door == nil:
 		return out, &ReadOnlyError{g.uri}
 	}
@@ -203,7 +219,11 @@ func (c *ChunkedReceipt) take(r *Receipt, seen map[string]int) {
 // contractForLoad is the schema that all chunks are read with.
 func (g *Graph) contractForLoad(ctx context.Context, w WriteOptions) (*schema.IR, error) {
 	return do(ctx, g, "load", func(ctx context.Context, o *operation) (*schema.IR, error) {
-		t, err := txn.Begin(ctx, o.door, o.txnOptions(w))
+		opts, err := o.txnOptions(ctx, w, &intent{})
+		if err != nil {
+			return nil, err
+		}
+		t, err := txn.Begin(ctx, o.door, opts)
 		if err != nil {
 			return nil, said(err)
 		}
@@ -214,8 +234,8 @@ func (g *Graph) contractForLoad(ctx context.Context, w WriteOptions) (*schema.IR
 // loadChunk loads what is left of one chunk.
 func (g *Graph) loadChunk(ctx context.Context, l LoadOptions, c *load.Chunk) (*Receipt, error) {
 	return do(ctx, g, "load", func(ctx context.Context, o *operation) (*Receipt, error) {
-		return o.write(ctx, l.WriteOptions, func(ctx context.Context, t *txn.Txn) (*exec.Plan, error) {
+		return o.write(ctx, l.WriteOptions, &intent{verb: "load", mode: l.Mode, plan: func(ctx context.Context, t *txn.Txn) (*exec.Plan, error) {
 			return exec.Chunk(ctx, t, c, l.Mode)
-		})
+		}})
 	})
 }

@@ -21,6 +21,7 @@ type operation struct {
 	store  blob.Store // the graph's, behind a cache of immutable objects
 	commit string     // head that was read, for the ledger
 	table  string     // that was read, for the ledger; "" = the graph
+	scope  *cost.Scope
 
 	allOnce once
 	all     []branchView
@@ -75,6 +76,7 @@ func do[T any](ctx context.Context, g *Graph, name string, run func(context.Cont
 		ctx = blob.WithMeter(ctx, g.opts.Meter)
 	}
 	ctx, scope := cost.WithScope(ctx)
+	o.scope = scope
 	begin := g.clock()
 	out, err := run(ctx, o)
 	if g.opts.Ledger != nil {

@@ -54,6 +54,7 @@ func (o *operation) open(ctx context.Context, branch string, version uint64) (*m
 	})
 	if version == 0 && v.view != nil {
 		o.keep(v.view)
+		o.sawView(v.view)
 	}
 	return v.view, v.err
 }

@@ -19,8 +19,11 @@ type WriteOptions struct {
 	Actor  *string // nil = none is recorded
 	// IfCommit is the commit that the branch must be at; nil = whatever is there.
 	IfCommit *string
-	// DryRun plans and checks the write, and writes nothing.
-	DryRun bool
+	// Base says which state the write is for; the zero value is BaseLive.
+	Base Base
+	// Plan is what PlanMutate or PlanLoad gave for the same options: the write does
+	// that, or nothing. It says itself which state it is for, and Base is not asked.
+	Plan *WritePlan
 	// Events hears of every step, on the goroutine that writes.
 	Events func(WriteEvent)
 
@@ -38,9 +41,13 @@ type WrittenTable struct {
 	Inserted uint64 `json:"inserted"`
 	Updated  uint64 `json:"updated"`
 	Deleted  uint64 `json:"deleted"`
-	Rows     uint64 `json:"rows"`              // after it; of a plan, before it
-	Written  int    `json:"written,omitempty"` // planned: rows inserted or replaced
-	Text     string `json:"predicate,omitempty"`
+	Rows     uint64 `json:"rows"`                // after it
+	Why      string `json:"why,omitempty"`       // planned: what of the write is about this table
+	Text     string `json:"predicate,omitempty"` // planned: of a deletion
+}
+
+func writtenTable(t *txn.TableReceipt) WrittenTable {
+	return WrittenTable{Table: t.Alias, From: t.From, To: t.To, Inserted: t.Inserted, Updated: t.Updated, Deleted: t.Deleted, Rows: t.Rows}
 }
 
 // Receipt is what a write came to.
@@ -48,7 +55,7 @@ type Receipt struct {
 	Branch   string
 	Nodes    int     // affected
 	Edges    int     // affected
-	Commit   *Commit // nil: nothing was to be written, or it was only planned
+	Commit   *Commit // nil: nothing was to be written
 	Tables   []WrittenTable
 	Attempts int
 	Base     string // commit that it was planned on
@@ -59,9 +66,9 @@ type Receipt struct {
 
 // LoadedType is how many entities of one type a load brought.
 type LoadedType struct {
-	Kind string // node or edge
-	Name string
-	Rows int
+	Kind string `json:"kind"` // node or edge
+	Name string `json:"name"`
+	Rows int    `json:"entities"`
 }
 
 // ReadOnlyError: the graph was opened for looking.
@@ -97,71 +104,82 @@ func NoSuchBranch(err error) bool {
 	return errors.As(err, new(*manifest.BranchNotFoundError))
 }
 
-// planner makes the plan of one attempt.
-type planner func(context.Context, *txn.Txn) (*exec.Plan, error)
+// intent is what a caller asked to be written.
+type intent struct {
+	verb   string // mutate or load
+	query  string // name, of a mutate
+	mode   LoadMode
+	strict bool // it replaces or removes what a caller may have seen
+	// plan makes the plan of one attempt.
+	plan func(context.Context, *txn.Txn) (*exec.Plan, error)
+	// digest is of all that was asked, once plan was called.
+	digest func() string
+}
 
 // write runs one write: attempts from fresh bases until one is acknowledged.
-func (o *operation) write(ctx context.Context, w WriteOptions, plan planner) (*Receipt, error) {
+func (o *operation) write(ctx context.Context, w WriteOptions, in *intent) (*Receipt, error) {
 	if o.door == nil {
 		return nil, &ReadOnlyError{o.uri}
 	}
 	out := &Receipt{Branch: nameOf(w.Branch)}
-	opts := o.txnOptions(w)
-	if w.DryRun {
-		return out, o.dry(ctx, w, opts, plan, out)
+	opts, err := o.txnOptions(ctx, w, in)
+	if err != nil {
+		return out, err
 	}
+	var marker *schema.Marker
 	done, err := txn.Run(ctx, o.door, opts, func(ctx context.Context, t *txn.Txn) (*txn.PublishPlan, error) {
-		p, err := o.planned(ctx, t, w, plan, out)
+		marker = t.Contract.Marker
+		p, err := o.planned(ctx, t, w, in, out)
 		if err != nil {
 			return nil, err
 		}
-		return p.Prepare(ctx)
+		ready, err := p.Prepare(ctx)
+		if err == nil && w.Plan != nil {
+			err = w.Plan.holds(t.Outcome(), out.Base)
+		}
+		return ready, err
 	})
 	if err != nil {
-		return out, said(err)
+		return out, w.Plan.moved(said(err), out.Base)
 	}
-	o.warm.keep(w.Branch, done.Warm)
+	if o.warm.keep(w.Branch, done.Warm); done.Warm != nil {
+		o.saw(txn.StateOf(done.Warm.View, marker))
+	}
 	c := commitOf(done.Commit)
 	out.Commit, out.Attempts, out.Warning, o.commit = &c, done.Attempts, done.Warning, c.ID
-	for _, t := range done.Tables {
-		out.Tables = append(out.Tables, WrittenTable{Table: t.Alias, From: t.From, To: t.To, Inserted: t.Inserted, Updated: t.Updated, Deleted: t.Deleted, Rows: t.Rows})
+	for i := range done.Tables {
+		out.Tables = append(out.Tables, writtenTable(&done.Tables[i]))
 	}
 	return out, nil
 }
 
-func (o *operation) planned(ctx context.Context, t *txn.Txn, w WriteOptions, plan planner, out *Receipt) (*exec.Plan, error) {
+// planned makes the plan of an attempt, and holds it against the one that was
+// looked at.
+func (o *operation) planned(ctx context.Context, t *txn.Txn, w WriteOptions, in *intent, out *Receipt) (*exec.Plan, error) {
 	out.Base, _ = t.View.State.Head(t.Base.Branch)
 	out.Nodes, out.Edges, out.Loads = 0, 0, nil
 	o.commit = out.Base
-	p, err := plan(ctx, t)
+	p, err := in.plan(ctx, t)
+	if w.Plan != nil && (err == nil || errors.Is(err, txn.ErrNothing)) {
+		if again := in.does(w.Branch, p); again != w.Plan.does {
+			return nil, w.Plan.otherwise(out.Base, "what was asked for, or what it comes to, is not what was planned")
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	if w.IfCommit != nil {
 		p.Conditional()
 	}
-	out.Nodes, out.Edges = p.Nodes, p.Edges
-	for _, l := range p.Loads {
-		out.Loads = append(out.Loads, LoadedType{l.Type.Kind.String(), l.Type.Name, l.Rows})
-	}
+	out.Nodes, out.Edges, out.Loads = p.Nodes, p.Edges, loadedOf(p)
 	return p, nil
 }
 
-// dry plans and checks, and goes no further.
-func (o *operation) dry(ctx context.Context, w WriteOptions, opts txn.Options, plan planner, out *Receipt) error {
-	t, err := txn.Begin(ctx, o.door, opts)
-	if err != nil {
-		return said(err)
+func loadedOf(p *exec.Plan) (out []LoadedType) {
+	for _, l := range p.Loads {
+		out = append(out, LoadedType{l.Type.Kind.String(), l.Type.Name, l.Rows})
 	}
-	p, err := o.planned(ctx, t, w, plan, out)
-	if err != nil {
-		return said(err)
-	}
-	for _, x := range p.Touches() {
-		e, _ := t.View.Table(x.Alias)
-		out.Tables = append(out.Tables, WrittenTable{Table: x.Alias, From: e.Version, Deleted: uint64(x.Removed), Rows: e.Rows, Written: x.Written, Text: x.Text})
-	}
-	return nil
+	return out
 }
 
 // said puts errors of package txn that a caller asks for into words of this one;
@@ -191,11 +209,12 @@ func onlyNothing(err error) error {
 	return nil
 }
 
-func (o *operation) txnOptions(w WriteOptions) txn.Options {
+func (o *operation) txnOptions(ctx context.Context, w WriteOptions, in *intent) (txn.Options, error) {
+	seen, err := o.base(ctx, w, in)
 	return txn.Options{
-		Branch: w.Branch, Actor: w.Actor, ExpectedHead: w.IfCommit, Warm: o.warm.of(w.Branch),
+		Branch: w.Branch, Actor: w.Actor, ExpectedHead: w.IfCommit, Seen: seen, Warm: o.warm.of(w.Branch),
 		Open: lance.OpenOptions{Parallelism: o.opts.Concurrency, Texts: w.texts}, Now: o.clock, IDs: o.ids, Events: w.Events,
-	}
+	}, err
 }
 
 // InitOptions say how a graph is made.
@@ -219,6 +238,9 @@ func (g *Graph) Init(ctx context.Context, i InitOptions) (*Receipt, error) {
 			return nil, err
 		}
 		o.warm.keep("", done.Warm)
+		if done.Warm != nil {
+			o.sawView(done.Warm.View)
+		}
 		c := commitOf(done.Commit)
 		o.commit = c.ID
 		out := &Receipt{Branch: mainName, Commit: &c, Attempts: 1, Warning: done.Warning}

@@ -166,10 +166,9 @@ func TestNothingToWrite(t *testing.T) {
 			t.Errorf("if at %s: %+v, %v", id, r, err)
 		}
 	}
-	if _, r, err := g.Mutate(t.Context(), engine.MutateOptions{
-		Source: `query q() { delete Book where isbn = "a" }`, WriteOptions: engine.WriteOptions{DryRun: true},
-	}); err != nil || r.Commit != nil || r.Nodes != 1 || r.Edges != 2 || len(r.Tables) != 3 || r.Base != head {
-		t.Errorf("%+v, %v", r, err)
+	p, err := g.PlanMutate(t.Context(), engine.MutateOptions{Source: `query q() { delete Book where isbn = "a" }`})
+	if err != nil || p.Nodes != 1 || p.Edges != 2 || len(p.Tables) != 3 || p.PinnedHead != head {
+		t.Errorf("%+v, %v", p, err)
 	}
 	if after := keys(t, s); after != before {
 		t.Errorf("before\n%s\nafter\n%s", before, after)

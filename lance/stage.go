@@ -56,6 +56,9 @@ type StageOptions struct {
 	// WithTransaction writes the transaction's file beside the others, and not
 	// when it is committed, which must then be Exact: one wait less.
 	WithTransaction bool
+	// Dry makes the files and writes none: what is staged tells what it would write
+	// and cannot be committed.
+	Dry bool
 	// CarryBytes bounds the payloads of blobs that are read in order to be kept
 	// (see StageUpsert); 0 = 32 MiB.
 	CarryBytes int64
@@ -112,6 +115,7 @@ type Staged struct {
 	env     *env
 	dir     string
 	ids     *ids
+	dry     bool                     // no file was written
 	withTxn bool                     // the transaction's file is written
 	masks   map[uint64]*deletion.Set // by fragment: all deletions in the new deletion file
 }
@@ -133,6 +137,9 @@ type CommitOptions struct {
 // Exact does not forbid it. Calling it again after any outcome is safe: what
 // landed is found by its UUID. See commit.Commit for the other errors.
 func (st *Staged) Commit(ctx context.Context, o CommitOptions) (*Snapshot, *commit.Committed, error) {
+	if st.dry {
+		return nil, nil, &InputError{st.env.at(), "the transaction was staged to see what it would write, and its files are not there"}
+	}
 	opts := commit.Options{
 		Exact: o.Exact, Blind: o.Blind, Stored: st.withTxn, Retries: o.Retries, Backoff: o.Backoff, Now: o.Now,
 		Affected: st.Affected, NewID: st.ids.deletion,
@@ -261,7 +268,7 @@ func newStaging(ctx context.Context, e *env, dir string, schema *format.Schema, 
 	if err != nil {
 		return nil, err
 	}
-	st := &staging{o: o, schema: schema, out: &Staged{env: e, dir: dir, ids: ids}}
+	st := &staging{o: o, schema: schema, out: &Staged{env: e, dir: dir, ids: ids, dry: o.Dry}}
 	st.out.Txn = &tablepb.Transaction{Uuid: o.UUID, TransactionProperties: map[string]string{}}
 	for k, v := range o.Properties {
 		st.out.Txn.TransactionProperties[k] = v

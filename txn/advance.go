@@ -86,7 +86,11 @@ type State struct {
 // speaks for all. links are those of the versions between, for each table whose
 // version differs. Commits that move no table change nothing.
 func Compare(seen, live State, links map[Identity][]Link) Advance {
-	if member := seen.Base.differs(live.Base, false); member != nil {
+	base := seen.Base
+	if base.IRHash == "" { // the schema was not looked at
+		base.IRHash, base.IdentityDomain, base.IdentityVersion = live.Base.IRHash, live.Base.IdentityDomain, live.Base.IdentityVersion
+	}
+	if member := base.differs(live.Base, false); member != nil {
 		return Advance{Logical: true, Why: fmt.Sprintf("%s was %s and is %s", member.Member, member.Expected, member.Actual)}
 	}
 	if len(seen.Tables) != len(live.Tables) {

@@ -215,6 +215,15 @@ func baseOf(v *manifest.View, mk *schema.Marker) Base {
 // State is what was captured, for a later write to say what it saw.
 func (t *Txn) State() *State { return &State{Base: t.Base, Tables: t.View.Tables} }
 
+// StateOf is the state that a view shows. Without a marker the schema was not
+// looked at, and whether it is another now is not asked.
+func StateOf(v *manifest.View, mk *schema.Marker) *State {
+	if mk == nil {
+		mk = &schema.Marker{}
+	}
+	return &State{Base: baseOf(v, mk), Tables: v.Tables}
+}
+
 // policy compares what was captured with what the caller decided on.
 func (t *Txn) policy(ctx context.Context) error {
 	if want := t.o.ExpectedHead; want != nil {
@@ -238,7 +247,7 @@ func (t *Txn) policy(ctx context.Context) error {
 		links[Identity(b.Identity)] = chain
 	}
 	if a := Compare(*t.o.Seen, *t.State(), links); a.Logical {
-		return &ReadSetChangedError{Member: "graph_head:" + named(t.o.Branch), Expected: text(t.o.Seen.Base.Head), Actual: text(t.Base.Head) + " (" + a.String() + ")"}
+		return &ReadSetChangedError{Member: "graph_head:" + named(t.o.Branch), Expected: text(t.o.Seen.Base.Head), Actual: text(t.Base.Head), Why: a.String()}
 	}
 	return nil
 }

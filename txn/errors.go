@@ -44,11 +44,16 @@ type ReadSetChangedError struct {
 	Member   string // graph_head:main, branch_identifier:b, schema_ir_hash, dataset_binding:…, key_fence:node:Port …
 	Expected string // "" = absent
 	Actual   string
+	Why      string // which rows may differ; "" = the member alone is known to
 }
 
 func (e *ReadSetChangedError) Error() string {
+	actual := orNone(e.Actual)
+	if e.Why != "" {
+		actual += " (" + e.Why + ")"
+	}
 	return fmt.Sprintf("%s changed from %s to %s while this was being prepared; nothing was written: look at the new state and decide again",
-		e.Member, orNone(e.Expected), orNone(e.Actual))
+		e.Member, orNone(e.Expected), actual)
 }
 
 func (e *ReadSetChangedError) Is(target error) bool { return target == ErrCaller }

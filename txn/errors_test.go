@@ -18,7 +18,7 @@ var sentences = []struct {
 }{
 	{&KeyConflictError{"node:Port", "NLRTM"}, ErrCaller, `node:Port: "NLRTM" exists already; append never replaces, nothing was written: use merge to update`},
 	{&KeyConflictError{Table: "node:Port"}, ErrCaller, `node:Port: an entity with one of these ids exists already; append never replaces, nothing was written: use merge to update`},
-	{&ReadSetChangedError{"graph_head:main", "01A", ""}, ErrCaller, `graph_head:main changed from 01A to none while this was being prepared; nothing was written: look at the new state and decide again`},
+	{&ReadSetChangedError{Member: "graph_head:main", Expected: "01A"}, ErrCaller, `graph_head:main changed from 01A to none while this was being prepared; nothing was written: look at the new state and decide again`},
 	{&PublishedVersionMismatchError{"node:Port", 7, 9}, ErrRetry, `node:Port is published at version 9, this plan expected 7; nothing was written: it must be planned anew`},
 	{&ContentionError{What: "publish on branch main", Attempts: 6}, ErrRetry, `other writers kept winning the publish on branch main, 6 attempts were made; nothing was written: try again later`},
 	{&PreconditionFailedError{Expected: "01A", Actual: "01B"}, ErrCaller, `this was to be written on top of commit 01A, and branch main is at 01B; nothing was written: look at what came after and name the new commit`},

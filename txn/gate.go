@@ -48,7 +48,7 @@ func (t *judged) forks() bool { return t.a.Fork != nil }
 func (i *interpreter) authority() error {
 	p := i.p
 	if i.vis.Gone {
-		return &ReadSetChangedError{"branch_identifier:" + named(p.Base.Branch), fmt.Sprint(p.Base.BranchID), ""}
+		return &ReadSetChangedError{Member: "branch_identifier:" + named(p.Base.Branch), Expected: fmt.Sprint(p.Base.BranchID)}
 	}
 	changed := p.Base.differs(i.vis.Base, p.Pre == ExactHead)
 	switch {

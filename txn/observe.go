@@ -101,20 +101,25 @@ func (b Base) Changed(live Base) error {
 	return nil
 }
 
+// SameBranch: both are of one branch, which was not deleted and made anew between.
+func (b Base) SameBranch(c Base) bool {
+	return b.Branch == c.Branch && slices.Equal(b.BranchID, c.BranchID)
+}
+
 func (b Base) differs(live Base, head bool) *ReadSetChangedError {
 	branch := named(b.Branch)
 	ours, theirs := text(b.Head), text(live.Head)
 	switch {
 	case !slices.Equal(b.BranchID, live.BranchID):
-		return &ReadSetChangedError{"branch_identifier:" + branch, fmt.Sprint(b.BranchID), fmt.Sprint(live.BranchID)}
+		return &ReadSetChangedError{Member: "branch_identifier:" + branch, Expected: fmt.Sprint(b.BranchID), Actual: fmt.Sprint(live.BranchID)}
 	case b.IdentityDomain != live.IdentityDomain:
-		return &ReadSetChangedError{"schema_identity_domain", b.IdentityDomain, live.IdentityDomain}
+		return &ReadSetChangedError{Member: "schema_identity_domain", Expected: b.IdentityDomain, Actual: live.IdentityDomain}
 	case b.IRHash != live.IRHash:
-		return &ReadSetChangedError{"schema_ir_hash", b.IRHash, live.IRHash}
+		return &ReadSetChangedError{Member: "schema_ir_hash", Expected: b.IRHash, Actual: live.IRHash}
 	case b.IdentityVersion != live.IdentityVersion:
-		return &ReadSetChangedError{"schema_identity_version", fmt.Sprint(b.IdentityVersion), fmt.Sprint(live.IdentityVersion)}
+		return &ReadSetChangedError{Member: "schema_identity_version", Expected: fmt.Sprint(b.IdentityVersion), Actual: fmt.Sprint(live.IdentityVersion)}
 	case head && ((b.Head == nil) != (live.Head == nil) || ours != theirs):
-		return &ReadSetChangedError{"graph_head:" + branch, ours, theirs}
+		return &ReadSetChangedError{Member: "graph_head:" + branch, Expected: ours, Actual: theirs}
 	}
 	return nil
 }

@@ -21,6 +21,10 @@ type Options struct {
 	// ExpectedHead is the commit that the branch must be at (BaseCommit).
 	ExpectedHead *string
 
+	// Dry stages without writing a file: for Txn.Outcome and Txn.Requests. Publish
+	// refuses.
+	Dry bool
+
 	Warm *Warm // what an earlier write or reading of this store left
 	Open lance.OpenOptions
 

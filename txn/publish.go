@@ -65,6 +65,9 @@ func Publish(ctx context.Context, t *Txn, plan *PublishPlan) (*Receipt, error) {
 	if t.spent.Swap(true) {
 		return nil, errSpent
 	}
+	if t.o.Dry {
+		return nil, plan.fail("it was staged to see what it would do")
+	}
 	p := &publishing{t: t, plan: plan, o: &t.o, after: map[Identity]*lance.Snapshot{}, out: &Receipt{Operation: plan.ID, Attempts: 1}}
 	for _, a := range plan.Actions {
 		if st := t.staged[a.Table]; st == nil || len(a.Commits) != 1 || st.UUID() != a.Commits[0].UUID {
@@ -240,22 +243,31 @@ func (p *publishing) visible(ctx context.Context) (*Receipt, error) {
 
 // warm is what the next write may begin with: the view, and the tables that are
 // at their published version.
-func (p *publishing) warm(made *manifest.Published) *Warm {
-	w := &Warm{Store: p.t.store, View: made.View, Tables: p.after}
-	p.t.mu.Lock()
-	defer p.t.mu.Unlock()
-	for id, s := range p.o.Warm.Tables {
+func (p *publishing) warm(made *manifest.Published) *Warm { return p.t.left(made.View, p.after) }
+
+// Warm is what this base leaves for the next write.
+func (t *Txn) Warm() *Warm { return t.left(t.View, map[Identity]*lance.Snapshot{}) }
+
+// left is what is known of a view's tables.
+func (t *Txn) left(view *manifest.View, tables map[Identity]*lance.Snapshot) *Warm {
+	if view == nil { // it was published and could not be read
+		return nil
+	}
+	w := &Warm{Store: t.store, View: view, Tables: tables}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, s := range t.o.Warm.Tables {
 		if w.Tables[id] == nil {
 			w.Tables[id] = s
 		}
 	}
-	for id, h := range p.t.handles {
+	for id, h := range t.handles {
 		if h.snap != nil && (w.Tables[id] == nil || w.Tables[id].Version() < h.snap.Version()) {
 			w.Tables[id] = h.snap
 		}
 	}
 	for id, s := range w.Tables {
-		if e, ok := made.View.ByIdentity(manifest.Identity(id)); !ok || e.Version != s.Version() || e.Owner != s.Branch() {
+		if e, ok := view.ByIdentity(manifest.Identity(id)); !ok || e.Version != s.Version() || e.Owner != s.Branch() {
 			delete(w.Tables, id)
 		}
 	}

@@ -84,7 +84,7 @@ func (t *Txn) stage(ctx context.Context, alias string, make func(*lance.Snapshot
 	if err != nil {
 		return nil, err
 	}
-	staged, err := make(snap, lance.StageOptions{UUID: uuid, Rand: t.o.IDs})
+	staged, err := make(snap, lance.StageOptions{UUID: uuid, Rand: t.o.IDs, Dry: t.o.Dry})
 	if err != nil {
 		return nil, fmt.Errorf("staging %s: %w", alias, err)
 	}

@@ -11,6 +11,13 @@ import (
 	"github.com/omnideck/omnideck/txn/validate"
 )
 
+// reasons are why a load touches a table.
+var reasons = map[load.Mode]string{
+	load.Append:    "append: lines of new ids",
+	load.Merge:     "merge: lines replace the row of their id, or are new",
+	load.Overwrite: "overwrite: the lines take the place of every row",
+}
+
 // Load plans a load whose lines were read with the schema of t. An input without
 // entities is a plan without tables, which publishes a commit.
 func Load(ctx context.Context, t *txn.Txn, batches []*load.Batch, mode load.Mode) (*Plan, error) {
@@ -21,7 +28,12 @@ func Load(ctx context.Context, t *txn.Txn, batches []*load.Batch, mode load.Mode
 	for _, b := range batches {
 		p.Loads = append(p.Loads, Loaded{Type: b.Type, Rows: len(b.Rows)})
 		rows := b.Last()
-		p.tables = append(p.tables, &table{typ: b.Type, rows: len(rows), stage: func(ctx context.Context, t *txn.Txn) error {
+		if b.Type.Kind == schema.KindEdge {
+			p.Edges += len(rows)
+		} else {
+			p.Nodes += len(rows)
+		}
+		p.tables = append(p.tables, &table{typ: b.Type, rows: len(rows), why: reasons[mode], stage: func(ctx context.Context, t *txn.Txn) error {
 			alias := b.Type.Alias()
 			return write(ctx, b.Type, rows, nil, func(r lance.Rows) (err error) {
 				switch mode {

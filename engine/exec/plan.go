@@ -19,7 +19,7 @@ const maxViolations = 20
 type Plan struct {
 	Kind  txn.Kind
 	Class txn.Class
-	Nodes int // affected
+	Nodes int // affected; of a load, written
 	Edges int
 	Loads []Loaded // of a load: by type, in the order of its tables
 	Delta validate.Delta
@@ -43,6 +43,7 @@ type table struct {
 	rows  int    // that are written
 	gone  int    // that are removed
 	text  string // of a deletion
+	why   string
 }
 
 // Touched is what a plan does to one table, for people.
@@ -51,13 +52,14 @@ type Touched struct {
 	Written int
 	Removed int
 	Text    string // predicate of a deletion
+	Why     string // what of the write is about this table
 }
 
 // Touches are the tables in the order in which they are staged.
 func (p *Plan) Touches() []Touched {
 	out := make([]Touched, 0, len(p.tables))
 	for _, tb := range p.tables {
-		out = append(out, Touched{Alias: tb.typ.Alias(), Written: tb.rows, Removed: tb.gone, Text: tb.text})
+		out = append(out, Touched{Alias: tb.typ.Alias(), Written: tb.rows, Removed: tb.gone, Text: tb.text, Why: tb.why})
 	}
 	return out
 }

@@ -19,10 +19,14 @@ type removal struct {
 	addrs []uint64
 	has   map[uint64]bool
 	texts []string
+	whys  []string // each once
 }
 
+// byStatement is why rows go that a statement finds.
+const byStatement = "rows that statements remove"
+
 // remove takes rows away that are not gone already, and says how many.
-func (m *mutating) remove(t *schema.Type, addrs []uint64, ids []string, text string) (n int) {
+func (m *mutating) remove(t *schema.Type, addrs []uint64, ids []string, text, why string) (n int) {
 	if len(addrs) == 0 {
 		return 0
 	}
@@ -32,6 +36,9 @@ func (m *mutating) remove(t *schema.Type, addrs []uint64, ids []string, text str
 		m.cut[t] = r
 	}
 	r.texts = append(r.texts, text)
+	if !slices.Contains(r.whys, why) {
+		r.whys = append(r.whys, why)
+	}
 	for i, a := range addrs {
 		if !r.has[a] {
 			r.has[a] = true
@@ -60,7 +67,7 @@ func (m *mutating) delete(ctx context.Context, s *query.Statement) error {
 	if err != nil {
 		return err
 	}
-	if m.remove(s.Type, addrs, ids, c.spell()) == 0 || s.Type.Kind == schema.KindEdge {
+	if m.remove(s.Type, addrs, ids, c.spell(), byStatement) == 0 || s.Type.Kind == schema.KindEdge {
 		return nil
 	}
 	edges := m.t.Contract.IR.Edges
@@ -110,7 +117,7 @@ func (m *mutating) cascade(ctx context.Context, e, node *schema.Type, ids []stri
 	for i, end := range ends {
 		texts[i] = end + " IN (" + quoted(ids) + ")"
 	}
-	m.remove(e, addrs, gone, strings.Join(texts, " OR "))
+	m.remove(e, addrs, gone, strings.Join(texts, " OR "), "edges at removed "+node.Name+" nodes")
 	return nil
 }
 
@@ -141,7 +148,7 @@ func (r *removal) table() *table {
 	if len(r.texts) > 1 {
 		text = "(" + strings.Join(r.texts, ") OR (") + ")"
 	}
-	return &table{typ: r.typ, gone: len(r.addrs), text: text, stage: func(ctx context.Context, t *txn.Txn) error {
+	return &table{typ: r.typ, gone: len(r.addrs), text: text, why: strings.Join(r.whys, ", "), stage: func(ctx context.Context, t *txn.Txn) error {
 		snap, err := t.Table(ctx, r.typ.Alias())
 		if err != nil {
 			return err

@@ -59,9 +59,28 @@ func cut(batch arrow.RecordBatch, t *schema.Type, without []bool) arrow.RecordBa
 	return array.NewRecordBatch(arrow.NewSchema(fields, nil), cols, batch.NumRows())
 }
 
+// why says which statements wrote the rows.
+func (p *pending) why() string {
+	inserts, updates := 0, 0
+	for _, b := range p.batches {
+		if b.Kind == validate.Update {
+			updates++
+		} else {
+			inserts++
+		}
+	}
+	switch {
+	case updates == 0:
+		return "rows that statements insert"
+	case inserts == 0:
+		return "rows that statements update"
+	}
+	return "rows that statements insert and update"
+}
+
 // table stages the pending rows of a type.
 func (p *pending) table() *table {
-	return &table{typ: p.typ, rows: len(p.rows), stage: func(ctx context.Context, t *txn.Txn) error {
+	return &table{typ: p.typ, rows: len(p.rows), why: p.why(), stage: func(ctx context.Context, t *txn.Txn) error {
 		based, rest := []*written{}, []*written{}
 		for _, w := range p.rows {
 			if w.based {
