@@ -146,7 +146,8 @@ func (e *PartlyLoadedError) Unwrap() error { return e.Err }
 // LoadChunks loads lines in as many commits as the limits of one ask for, append
 // or merge. All lines are read, and refused, before the first. A chunk that
 // stands in the graph already is passed over, so that the same load goes on where
-// it was broken off (package load). Each chunk is one operation.
+// it was broken off (package load). Each chunk is one operation; the next one is
+// read meanwhile, so that two are held.
 //
 // Errors: as Load; *load.ChangedError; *UsageError for another mode. The receipt
 // beside them says what was committed.
@@ -177,7 +178,7 @@ func (g *Graph) LoadChunks(ctx context.Context, l LoadOptions, progress func(Chu
 	out.Chunks = len(plan.Chunks)
 	total, seen := plan.Nodes+plan.Edges, map[string]int{}
 	var done int64
-	err = plan.Each(1, func(c *load.Chunk) error {
+	err = eachAhead(plan, func(c *load.Chunk) error {
 		r, err := g.loadChunk(ctx, l, c)
 		if err != nil {
 			return &PartlyLoadedError{c.Number, c.Of, out.Commits, err}
@@ -191,6 +192,35 @@ func (g *Graph) LoadChunks(ctx context.Context, l LoadOptions, progress func(Chu
 		return nil
 	})
 	return out, err
+}
+
+// errGivenUp ends the reading of chunks that nobody takes any more.
+var errGivenUp = errors.New("the load has ended")
+
+// eachAhead is plan.Each that reads the next chunk while one is loaded.
+func eachAhead(plan *load.Plan, do func(*load.Chunk) error) error {
+	chunks, stop := make(chan *load.Chunk), make(chan struct{})
+	var read error
+	go func() {
+		defer close(chunks)
+		read = plan.Each(1, func(c *load.Chunk) error {
+			select {
+			case chunks <- c:
+				return nil
+			case <-stop:
+				return errGivenUp
+			}
+		})
+	}()
+	for c := range chunks {
+		if err := do(c); err != nil {
+			close(stop)
+			for range chunks { // until the reader has ended
+			}
+			return err
+		}
+	}
+	return read
 }
 
 // take adds what one chunk came to.

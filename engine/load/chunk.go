@@ -72,7 +72,13 @@ func MakePlan(src Source, ir *schema.IR, o ChunkOptions) (*Plan, error) {
 	}
 	p := &Plan{src: src, ir: ir, o: o, once: true}
 	nodes, edges, all := newCutter(&p.o), newCutter(&p.o), newCutter(&p.o)
-	lines, err := p.scan(nil, func(e entity, line []byte) error {
+	r, err := p.src()
+	if err != nil {
+		return nil, err
+	}
+	s := newScanner(r, p.ir, Options{AllowURI: p.o.AllowURI})
+	s.passing = true
+	err = s.each(func(e entity, line []byte) error {
 		if e.size > p.o.Bytes {
 			return &validate.LimitError{
 				Resource: validate.ResourceBytes, Of: e.t.Alias(), Line: e.line, Limit: p.o.Bytes, Actual: e.size,
@@ -87,13 +93,15 @@ func MakePlan(src Source, ir *schema.IR, o ChunkOptions) (*Plan, error) {
 			p.once = p.once && edges.empty()
 		}
 		part.add(&e, line)
-		all.add(&e, line)
+		if len(all.made) == 0 { // else everything is more than one chunk
+			all.add(&e, line)
+		}
 		return nil
 	})
-	if err != nil {
+	if err = errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
-	p.Lines = lines
+	p.Lines = s.frames.line
 	p.Chunks = append(nodes.done(), edges.done()...)
 	if one := all.done(); len(one) == 1 {
 		p.Chunks, p.whole, p.once = one, true, true
@@ -115,11 +123,11 @@ func (p *Plan) isEdge(line int) bool {
 	return line/8 < len(p.kinds) && p.kinds[line/8]>>(line%8)&1 == 1
 }
 
-// scan reads the input once.
-func (p *Plan) scan(skip func(line int) bool, do func(e entity, line []byte) error) (lines int, err error) {
+// scan reads the input once, for entities that have ids.
+func (p *Plan) scan(skip func(line int) bool, do func(e entity, line []byte) error) error {
 	r, err := p.src()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	names := newNamer(p.ir.Domain, p.o.Salt)
 	s := newScanner(r, p.ir, Options{AllowURI: p.o.AllowURI})
@@ -130,7 +138,7 @@ func (p *Plan) scan(skip func(line int) bool, do func(e entity, line []byte) err
 		}
 		return do(e, line)
 	})
-	return s.frames.line, errors.Join(err, r.Close())
+	return errors.Join(err, r.Close())
 }
 
 // cutter says where a chunk ends: before the first entity that would be too much.
@@ -236,7 +244,7 @@ type filler struct {
 // pass reads the input once, without the lines to be skipped.
 func (f *filler) pass(skip func(int) bool) error {
 	part, kind := newCutter(&f.p.o), schema.KindInterface
-	_, err := f.p.scan(skip, func(e entity, line []byte) error {
+	err := f.p.scan(skip, func(e entity, line []byte) error {
 		if kind != e.t.Kind && !f.p.whole { // no chunk but the only one has both
 			if err := f.flush(part); err != nil {
 				return err

@@ -28,6 +28,8 @@ type maker struct {
 	json   []*ojson.Value // of the row at hand, by property
 	slab   []value.Value
 	uri    func(uri string) error
+
+	passing bool // see scanner
 }
 
 func newMaker(t *schema.Type, uri func(string) error) *maker {
@@ -108,6 +110,10 @@ func (m *maker) values() []value.Value {
 		m.slab = make([]value.Value, 64*n)
 	}
 	out := m.slab[:n:n]
+	if m.passing {
+		clear(out)
+		return out
+	}
 	m.slab = m.slab[n:]
 	return out
 }

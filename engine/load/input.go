@@ -144,6 +144,8 @@ type scanner struct {
 	wrong  map[*schema.Type]*InputError // the one of each type to be told of
 	others int
 	skip   func(line int) bool // lines that are not parsed
+
+	passing bool // no entity is kept: the next one takes its place
 }
 
 func newScanner(r io.Reader, ir *schema.IR, o Options) *scanner {
@@ -175,6 +177,7 @@ func (s *scanner) each(do func(e entity, line []byte) error) error {
 		m := s.makers[r.t]
 		if m == nil {
 			m = newMaker(r.t, s.o.AllowURI)
+			m.passing = s.passing
 			s.makers[r.t] = m
 		}
 		e, wrong := m.entity(&r)

@@ -87,6 +87,11 @@ func (s *Standing) batch(b *Batch, stored Stored) error {
 		}
 		ids = ids[n:]
 	}
+	s.Missing += all - there
+	if len(equal) == 0 {
+		s.Rest = append(s.Rest, b)
+		return nil
+	}
 	rest := &Batch{Type: b.Type}
 	for i := range b.Rows {
 		if id := b.Rows[i].ID; !equal[id] {
@@ -94,7 +99,6 @@ func (s *Standing) batch(b *Batch, stored Stored) error {
 			rest.Bytes += validate.Size(b.Type, &b.Rows[i])
 		}
 	}
-	s.Missing += all - there
 	if len(rest.Rows) > 0 {
 		s.Rest = append(s.Rest, rest)
 	}

@@ -21,34 +21,41 @@ func (e *SyntaxError) Error() string {
 
 // Parse reads one value and requires that nothing follows it.
 func Parse(data []byte) (Value, error) {
-	var p Parser
-	return p.parse(data, "")
+	var p parser
+	return p.read(data, "")
 }
 
 // Parser reads many texts. It is not safe for concurrent use.
 type Parser struct {
 	members []Member // of the objects that are open
 	items   []Value  // of the arrays that are open
+
+	lastMembers []Member // of what Parse returned last
+	lastItems   []Value
 }
 
-// Parse is Parse, but what it returns shares one copy of the text: any part of the
-// value that is kept keeps all of the text.
-func (p *Parser) Parse(data []byte) (Value, error) { return p.parse(data, string(data)) }
+// Parse is Parse, but arrays and objects are valid until the next call; texts stay,
+// and share one copy of the whole, which one that is kept keeps.
+func (p *Parser) Parse(data []byte) (Value, error) {
+	in := parser{members: p.members[:0], items: p.items[:0], doneMembers: p.lastMembers[:0], doneItems: p.lastItems[:0]}
+	v, err := in.read(data, string(data))
+	const most = 1 << 10 // what one large text needed is not held
+	if max(cap(in.members), cap(in.items), cap(in.doneMembers), cap(in.doneItems)) <= most {
+		*p = Parser{in.members, in.items, in.doneMembers, in.doneItems}
+	}
+	return v, err
+}
 
-func (p *Parser) parse(data []byte, text string) (Value, error) {
+func (p *parser) read(data []byte, text string) (Value, error) {
 	if !utf8.Valid(data) {
 		return Value{}, &SyntaxError{invalidAt(data), "not UTF-8"}
 	}
-	in := parser{data: data, text: text, members: p.members[:0], items: p.items[:0]}
-	v, err := in.value(0)
+	p.data, p.text = data, text
+	v, err := p.value(0)
 	if err == nil {
-		if in.space(); in.pos < len(data) {
-			err = in.fail("something follows the value")
+		if p.space(); p.pos < len(data) {
+			err = p.fail("something follows the value")
 		}
-	}
-	const most = 1 << 10 // what one large text needed is not held
-	if cap(in.members) <= most && cap(in.items) <= most {
-		p.members, p.items = in.members, in.items
 	}
 	if err != nil {
 		return Value{}, err
@@ -72,8 +79,11 @@ type parser struct {
 	data    []byte
 	text    string // the same as data when values share it, "" when they do not
 	pos     int
-	members []Member
-	items   []Value
+	members []Member // of the objects that are open
+	items   []Value  // of the arrays that are open
+
+	doneMembers []Member // of those that are read, where they share memory
+	doneItems   []Value
 }
 
 // slice is a part of the text.
@@ -162,7 +172,7 @@ func (p *parser) array(depth int) (Value, error) {
 			p.pos++
 		case ']':
 			p.pos++
-			v.items = append(v.items, p.items[from:]...)
+			v.items = closed(p, &p.doneItems, p.items[from:])
 			p.items = p.items[:from]
 			return v, nil
 		default:
@@ -200,13 +210,23 @@ func (p *parser) object(depth int) (Value, error) {
 			p.pos++
 		case '}':
 			p.pos++
-			v.members = append(v.members, p.members[from:]...)
+			v.members = closed(p, &p.doneMembers, p.members[from:])
 			p.members = p.members[:from]
 			return v, nil
 		default:
 			return v, p.fail("expected ',' or '}'")
 		}
 	}
+}
+
+// closed copies what an array or an object holds, to done where texts share memory.
+func closed[T any](p *parser, done *[]T, held []T) []T {
+	if p.text == "" {
+		return append([]T(nil), held...)
+	}
+	from := len(*done)
+	*done = append(*done, held...)
+	return (*done)[from:len(*done):len(*done)]
 }
 
 // number checks the spelling and keeps it.
