@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"sync"
 
+	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/cli/operator"
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
@@ -25,6 +27,10 @@ func workstation(ctx context.Context, c *call) error {
 	if err != nil {
 		c.warn("%v; this run leaves no line in it", err)
 	}
+	var (
+		once    sync.Once
+		sandbox blob.Store
+	)
 	o := tui.Options{
 		URI: c.uri, Input: c.env.Stdin, Output: c.env.Stdout, Env: c.env.Environ, Now: c.env.Now,
 		Open: func(ctx context.Context, uri string) (workspace.Workspace, error) {
@@ -36,10 +42,15 @@ func workstation(ctx context.Context, c *call) error {
 			if err != nil {
 				return nil, err
 			}
-			eo.Ledger = ledger
+			eo.Ledger, eo.Write = ledger, true
+			if eo.Store != nil { // of demo: what was written there stays until the program ends
+				once.Do(func() { sandbox = lasting{eo.Store} })
+				eo.Store = sandbox
+			}
 			return workspace.Open(ctx, uri, eo)
 		},
 		Recents: func(context.Context) ([]screen.Recent, error) { return lately(ledger) },
+		Actor:   c.actor(),
 		Screen:  c.text("screen"), Theme: c.text("theme"), ASCII: c.boolean("ascii"), Mouse: c.boolean("mouse"),
 	}
 	if o.Keys, err = c.keyMap(); err != nil {
@@ -55,6 +66,12 @@ func workstation(ctx context.Context, c *call) error {
 	}
 	return tui.Run(ctx, o)
 }
+
+// lasting is a store that outlives those who open it.
+type lasting struct{ blob.Store }
+
+// Close implements blob.Store.
+func (lasting) Close() error { return nil }
 
 // keyMap are the keys in force: those of --keys, else of the user's own file
 // when there is one, else nil. What is wrong with the file is a usage error:

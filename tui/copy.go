@@ -102,7 +102,7 @@ func (m *model) takeCopied(msg copiedMsg) tea.Cmd {
 
 // commandLine is the verb that shows the same as a place.
 func (m *model) commandLine(place string) string {
-	uri := stripped(m.env.URI)
+	uri := screen.Stripped(m.env.URI)
 	if uri == "" {
 		return "omnideck"
 	}

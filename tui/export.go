@@ -163,8 +163,12 @@ func (c counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// progress says how far the export is; "" when none is running.
+// progress says how far a hidden write or the export is; "" when none is
+// running.
 func (m *model) progress() string {
+	if m.writing() && !m.writerShown() {
+		return m.writer.Line(&m.env)
+	}
 	if m.export == nil {
 		return ""
 	}

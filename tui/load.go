@@ -86,7 +86,7 @@ func (m *model) discard(ws workspace.Workspace) tea.Cmd {
 		return nil
 	}
 	return safely("closing a graph", func() tea.Msg {
-		_ = ws.Close() // nothing is written through it
+		_ = ws.Close() // nothing was written through it
 		return nil
 	})
 }
@@ -272,7 +272,7 @@ const tickEvery = 100 * time.Millisecond
 
 // tick samples the counters while something is in flight, and only then.
 func (m *model) tick() tea.Cmd {
-	if m.ticking || !m.busy() && m.export == nil {
+	if m.ticking || !m.busy() && m.export == nil && !m.working() {
 		return nil
 	}
 	m.ticking = true
@@ -284,7 +284,7 @@ func (m *model) takeTick() tea.Cmd {
 	m.ticking = false
 	before := m.seen
 	m.sample()
-	m.dirty = m.dirty || m.busy() || m.export != nil || m.seen != before
+	m.dirty = m.dirty || m.busy() || m.export != nil || m.working() || m.seen != before
 	return m.tick()
 }
 
@@ -321,6 +321,9 @@ func (m *model) sample() {
 func (m *model) shown() workspace.Meter {
 	switch m.scope {
 	case 0:
+		if m.writerShown() && m.writer.meter != nil {
+			return m.writer.meter
+		}
 		return m.top().meter
 	case 1:
 		return m.last

@@ -63,6 +63,8 @@ type model struct {
 	drafts             map[string]string
 	commands           []string // lines of the command line, oldest first
 	export             *export  // that is being written; nil = none
+	writer             *writer  // write that is drafted, planned, shown or run; nil = none
+	wrote              bool     // this run of the program wrote to a graph
 	keep               keeping
 
 	last     workspace.Meter // of the last operation
@@ -171,6 +173,7 @@ func (m *model) stop() {
 	m.rounds.stop()
 	m.saveLast()
 	m.end()
+	m.awaitWrite()
 	if m.export != nil {
 		select {
 		case <-m.export.done: // its leftovers are removed
@@ -183,7 +186,7 @@ func (m *model) stop() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = m.ws.Close() // nothing is written through it
+		_ = m.ws.Close() // what was written has ended, or goes on without us
 	}()
 	select {
 	case <-done:

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -58,24 +57,11 @@ type keeping struct {
 	failed  bool                          // it was said that nothing can be kept
 }
 
-// stripped is an address without what may be a secret: user, password, query.
-func stripped(uri string) string {
-	if !strings.Contains(uri, "://") {
-		return uri
-	}
-	u, err := url.Parse(uri)
-	if err != nil {
-		return ""
-	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
-}
-
 // scrubbed is a text that a user typed, with every address in it stripped.
 func scrubbed(text string) string {
 	words := strings.Split(text, " ")
 	for i, w := range words {
-		words[i] = stripped(w)
+		words[i] = screen.Stripped(w)
 	}
 	return strings.Join(words, " ")
 }
@@ -83,7 +69,7 @@ func scrubbed(text string) string {
 // recall asks for what was kept of the graph. The first screen waits for it, a
 // moment.
 func (m *model) recall() tea.Cmd {
-	m.keep = keeping{graph: stripped(m.env.URI)}
+	m.keep = keeping{graph: screen.Stripped(m.env.URI)}
 	load := m.opt.LoadState
 	if load == nil || m.keep.graph == "" || strings.HasPrefix(m.keep.graph, "mem:") {
 		m.keep.graph = ""

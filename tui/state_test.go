@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/omnideck/omnideck/tui/screen"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
 )
 
@@ -102,7 +103,7 @@ func TestStrippedAddresses(t *testing.T) {
 		"/srv/a?b": "/srv/a?b", "demo:": "demo:", "s3://b/g.omni": "s3://b/g.omni",
 		"s3://id:secret@b/g.omni?x=1#y": "s3://b/g.omni", "s3://%zz": "",
 	} {
-		if got := stripped(in); got != want {
+		if got := screen.Stripped(in); got != want {
 			t.Errorf("%s becomes %s, want %s", in, got, want)
 		}
 	}

@@ -49,7 +49,8 @@ type Options struct {
 	URI string // graph to open; "" shows the picker
 	// Open makes the workspace of an address. It is called in a command and may
 	// take as long as it likes.
-	Open func(ctx context.Context, uri string) (workspace.Workspace, error)
+	Open  func(ctx context.Context, uri string) (workspace.Workspace, error)
+	Actor *string // recorded with what is written; nil = nobody
 	// Screen is the place to begin at, as package screen spells places; "": where
 	// one was the last time, else the overview.
 	Screen string

@@ -29,10 +29,11 @@ func (m *model) switchLock() tea.Cmd {
 		facts: func(m *model, d *part.Doc) {
 			d.Fact("graph", m.env.Address)
 			m.pending(d)
-			d.Text(theme.Muted, "No action of this release writes to a graph. Unlocking allows it until the graph is closed or locked.")
+			d.Text(theme.Muted, "Unlocking allows to write until the graph is closed or locked; each write is planned and shown before it runs.")
 		},
 		done: func(m *model) tea.Cmd {
 			m.env.Locked = false
+			m.ws.Lock(false)
 			return m.say("unlocked: " + m.name() + " may be written to; " + m.keyOr(action.Unlock, "lock") + " locks it")
 		},
 	})
@@ -44,6 +45,9 @@ func (m *model) switchLock() tea.Cmd {
 
 func (m *model) lock() tea.Cmd {
 	m.env.Locked = m.env.Remote
+	if m.ws != nil {
+		m.ws.Lock(m.env.Locked)
+	}
 	return m.say("locked: nothing may be written to " + m.name())
 }
 

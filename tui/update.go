@@ -94,6 +94,10 @@ func (m *model) updateOwn(msg tea.Msg) tea.Cmd {
 		return m.takeExported(msg)
 	case followMsg:
 		return m.takeFollow(msg)
+	case plannedMsg:
+		return m.takePlanned(msg)
+	case writtenMsg:
+		return m.takeWritten(msg)
 	}
 	return nil
 }
@@ -106,7 +110,8 @@ func (m *model) context() action.Context {
 	c.Graph = !m.picking()
 	c.Loads = len(m.top().screen.Panes(&m.env)) > 0
 	// Where it is is known only when it is open.
-	c.ReadOnly, c.Remote = m.env.Locked, m.env.Remote || m.ws == nil
+	c.Opened, c.ReadOnly, c.Remote = m.ws != nil, m.env.Locked, m.env.Remote || m.ws == nil
+	c.Writing = m.writing()
 	m.offers(&c)
 	return c
 }
@@ -185,14 +190,30 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 
 // act carries out an action, or says why it cannot be.
 func (m *model) act(id action.ID) tea.Cmd {
-	a := m.env.Keys.Get(id)
-	if why := a.Why(m.context()); why != "" && id != action.Leave {
-		if id == action.Compare && m.pin() != nil {
-			why += "; " + m.keyOr(action.Mark, "mark") + " marks this"
-		}
-		return m.refuse(a.Title + ": " + why)
+	if why := m.why(id); why != "" {
+		return m.refuse(m.env.Keys.Get(id).Title + ": " + why)
 	}
 	return m.do(id)
+}
+
+// why says why an action cannot be carried out, and what would help.
+func (m *model) why(id action.ID) string {
+	a, c := m.env.Keys.Get(id), m.context()
+	if (id == action.Mutate || id == action.Load) && m.writer != nil {
+		c.Writing = false // it is shown
+	}
+	why := a.Why(c)
+	switch {
+	case why == "" || id == action.Leave:
+		return ""
+	case id == action.Compare && m.pin() != nil:
+		return why + "; " + m.keyOr(action.Mark, "mark") + " marks this"
+	case a.Writes && c.Opened && c.ReadOnly:
+		return why + "; " + m.keyOr(action.Unlock, "write") + " unlocks it"
+	case a.Writes && c.Travelling:
+		return why + "; " + m.keyOr(action.Travel, "now") + " comes back to now"
+	}
+	return why
 }
 
 // do carries out an action that can be.
@@ -204,7 +225,7 @@ func (m *model) do(id action.ID) tea.Cmd {
 	case action.Overview, action.Branches, action.Commits, action.Tables, action.Versions, action.Ops:
 		return m.root(id)
 	case action.Leave:
-		if m.export != nil && !m.deep() {
+		if m.export != nil && !m.deep() || m.writing() && len(m.stack) == 1 && !m.top().screen.InDetail() {
 			return m.say(m.progress())
 		}
 		if m.deep() {
@@ -249,6 +270,7 @@ func ownActions() map[action.ID]func(*model) tea.Cmd {
 		action.Filter: (*model).filter, action.Sort: (*model).sort, action.Columns: (*model).columns, action.Mark: (*model).mark,
 		action.Compare: (*model).compare, action.Copy: (*model).copies, action.Export: (*model).askExport, action.Find: (*model).find,
 		action.Palette: (*model).openPalette, action.Command: (*model).openCommand, action.Follow: (*model).switchFollow, action.Unlock: (*model).switchLock,
+		action.Mutate: (*model).openMutate, action.Load: (*model).openLoad,
 		action.NextMatch: func(m *model) tea.Cmd { return m.match(1) }, action.PrevMatch: func(m *model) tea.Cmd { return m.match(-1) },
 		action.HistBack: func(m *model) tea.Cmd { return m.step(-1) }, action.HistNext: func(m *model) tea.Cmd { return m.step(1) },
 	}
@@ -322,6 +344,8 @@ func (m *model) effect(e screen.Effect) tea.Cmd {
 		m.menu(e.Menu)
 	case e.Export != nil:
 		m.exportThis(e.Export)
+	case e.Write != nil:
+		cmds = append(cmds, m.openWrite(e.Write))
 	}
 	if len(e.Ask) > 0 {
 		cmds = append(cmds, m.ask(m.top(), e.Ask))
@@ -402,6 +426,10 @@ func (m *model) anewGraph() {
 
 // forget closes the graph and shows the picker again.
 func (m *model) forget() tea.Cmd {
+	if m.writing() {
+		return m.say(m.progress())
+	}
+	m.writer, m.wrote = nil, false
 	saved := m.saveLater()
 	if m.export != nil {
 		m.export.cancel()
@@ -425,68 +453,4 @@ func (m *model) forget() tea.Cmd {
 	m.sample()
 	m.arrive()
 	return tea.Batch(saved, cmd, m.enter())
-}
-
-const (
-	twice    = 2 * time.Second // between two interrupts that mean to leave
-	noteTime = 3 * time.Second
-	// noteLeast is how long a sentence stands although keys are pressed.
-	noteLeast = time.Second
-	// noteLetter is how much longer a sentence stands for each of its letters.
-	noteLetter = 25 * time.Millisecond
-)
-
-// interrupt cancels what is loading; a second one leaves.
-func (m *model) interrupt() tea.Cmd {
-	if m.export != nil {
-		m.export.cancel()
-		return m.say("cancelling the export")
-	}
-	again := !m.interrupted.IsZero() && m.env.Now.Sub(m.interrupted) <= twice
-	m.interrupted = m.env.Now
-	if again {
-		return tea.Quit
-	}
-	if !m.busy() {
-		cmd := m.say(m.env.Key(action.Interrupt) + " again leaves")
-		m.leaves = true
-		return cmd
-	}
-	m.leave(m.top())
-	m.leave(m.nav)
-	if m.opening {
-		m.openGen++
-		m.opening = false
-	}
-	m.sample()
-	cmd := m.say("cancelled; " + m.env.Key(action.Interrupt) + " again leaves, " + m.keyOr(action.Reload, "reload") + " reads again")
-	m.leaves = true
-	return cmd
-}
-
-// calm takes back what an interrupt promised: after another key the next one is
-// a first one again, and cancels.
-func (m *model) calm() {
-	if m.interrupted.IsZero() {
-		return
-	}
-	m.interrupted = time.Time{}
-	if m.leaves {
-		m.note = ""
-	}
-}
-
-// say puts a sentence into the status line for a moment.
-func (m *model) say(text string) tea.Cmd {
-	m.note = part.Clean(text, m.env.Theme.Glyph)
-	stays := noteTime + time.Duration(part.Width(m.note))*noteLetter
-	m.noteAt, m.noteEnd, m.refused, m.noteAsks, m.leaves = m.env.Now, m.env.Now.Add(stays), false, false, false
-	return m.after(stays, noteMsg{})
-}
-
-// refuse says why a key did nothing, until the next key.
-func (m *model) refuse(text string) tea.Cmd {
-	cmd := m.say(text)
-	m.refused = true
-	return cmd
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	condition "github.com/omnideck/omnideck/engine/where"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/runner"
 	"github.com/omnideck/omnideck/tui/screen"
 )
 
@@ -22,7 +24,7 @@ func (m *model) verb(c *command, line string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("the quote %c is not closed: a word that holds one stands in quotes of the other kind", open)
 	}
 	if len(words) > 0 && words[0] == "omnideck" { // pasted from a shell
-		words = slices.DeleteFunc(words[1:], func(w string) bool { return w == m.env.Address || w == stripped(m.env.URI) })
+		words = slices.DeleteFunc(words[1:], func(w string) bool { return w == m.env.Address || w == screen.Stripped(m.env.URI) })
 	}
 	if len(words) == 0 {
 		return nil, nil
@@ -65,10 +67,10 @@ func nearest(name string) string {
 // acted carries out an action, or says why it cannot be.
 func (m *model) acted(id action.ID) (tea.Cmd, error) {
 	a := m.env.Keys.Get(id)
-	c := m.context()
-	if why := a.Why(c); why != "" && id != action.Leave {
+	if why := m.why(id); why != "" {
 		return nil, fmt.Errorf("%s: %s", a.Title, why)
 	}
+	c := m.context()
 	if !a.In(c.Screen) && !a.In(action.Lists) && !a.In(action.Global) {
 		return nil, fmt.Errorf("%s: not on this screen", a.Title)
 	}
@@ -82,7 +84,7 @@ func verbTable() map[string]verbFunc {
 	return map[string]verbFunc{
 		"versions": tableVerb("versions"), "fragments": tableVerb("fragments"), "indexes": tableVerb("indexes"), "schema": tableVerb("schema"),
 		"rows": rowsVerb, "find": findVerb, "neighbors": neighborsVerb, "diff": diffVerb, "at": atVerb, "now": nowVerb,
-		"holds": holdsVerb, "theme": themeVerb, "mouse": mouseVerb, "write": writeVerb, "lock": lockVerb, "export": exportVerb, "quit": quitVerb,
+		"holds": holdsVerb, "theme": themeVerb, "mouse": mouseVerb, "write": writeVerb, "load": loadVerb, "lock": lockVerb, "export": exportVerb, "quit": quitVerb,
 	}
 }
 
@@ -302,9 +304,22 @@ func exportVerb(m *model, _ *command, v action.Verb, args []string) (tea.Cmd, er
 	return m.startExport(what, args[0], false), nil
 }
 
+func loadVerb(m *model, _ *command, v action.Verb, args []string) (tea.Cmd, error) {
+	if err := count(v, args, 0, 1); err != nil {
+		return nil, err
+	}
+	if len(args) > 0 && m.writer == nil && m.why(action.Load) == "" {
+		m.keepDraft(runner.DraftFile, args[0])
+	}
+	return m.acted(action.Load)
+}
+
 func quitVerb(m *model, _ *command, v action.Verb, args []string) (tea.Cmd, error) {
 	if err := count(v, args, 0, 0); err != nil {
 		return nil, err
+	}
+	if m.writing() {
+		return nil, errors.New(m.progress())
 	}
 	return tea.Quit, nil
 }

@@ -293,12 +293,25 @@ var scopes = []string{"screen", "operation", "since start"}
 
 const sparkOps = 8 // operations in the sparkline
 
+// mayWrite says that the scope of the meter holds an operation that was to change
+// the graph.
+func (m *model) mayWrite() bool {
+	switch m.scope {
+	case 0:
+		return m.writerShown() && m.writer.op != nil && m.writer.op.Writes
+	case 1:
+		return m.op != nil && m.op.Writes
+	}
+	return m.wrote
+}
+
 // status is the line of the meter.
 func (m *model) status(w int) string {
 	r, e := m.seen, &m.env
 	line := part.Meter{
 		Get: r.Get, Head: r.Head, List: r.List, Put: r.Put, Delete: r.Delete, Bytes: r.BytesRead + r.BytesWritten,
 		Hops: r.Hops, InFlight: r.InFlight, Failed: r.Failed, Retries: r.Retries, Scope: scopes[m.scope], Masked: e.Masked,
+		Writes: m.mayWrite(),
 	}
 	if len(m.detail.Calls) > 0 {
 		line.P95 = part.Millis(m.p95)
@@ -331,6 +344,9 @@ func (m *model) keys(w int) string {
 		if note != "" && part.Width(note) <= w-2 {
 			return part.Line(m.env.Theme, w, part.S(" "), part.R(theme.Accent, note))
 		}
+	}
+	if hints, ok := m.writeHints(); ok {
+		return part.Keys(m.env.Theme, hints, w)
 	}
 	if len(m.overlays) > 0 {
 		return part.Keys(m.env.Theme, nil, w)

@@ -65,7 +65,9 @@ type Context struct {
 	Destination bool // t leads somewhere
 	Travelling  bool // the screens show another moment than now
 	Remote      bool // the graph is reached over a network
-	ReadOnly    bool // nothing may be written
+	Opened      bool // the graph answers
+	ReadOnly    bool // nothing may be written until it is unlocked
+	Writing     bool // a write runs
 }
 
 // Key is how the action's keys are shown; "" when it has none.
@@ -86,13 +88,31 @@ func (a Action) first() string {
 
 // Why says why the action cannot be used, "" when it can.
 func (a Action) Why(c Context) string {
-	if a.Writes && c.ReadOnly {
-		return "read-only until it is unlocked"
+	if a.Writes {
+		if why := c.unwritable(); why != "" {
+			return why
+		}
 	}
 	if a.Enabled == nil {
 		return ""
 	}
 	return a.Enabled(c)
+}
+
+// unwritable is why nothing can be written now, whatever it is; "" when
+// something can.
+func (c Context) unwritable() string {
+	switch {
+	case !c.Graph:
+		return "no graph is open"
+	case !c.Opened:
+		return "the graph is not open yet"
+	case c.ReadOnly:
+		return "read-only until it is unlocked"
+	case c.Travelling:
+		return "a moment that is past is shown"
+	}
+	return unless(!c.Writing, "a write is running")
 }
 
 // In says whether the action belongs to a scope.
@@ -104,6 +124,10 @@ func (a Action) In(scope string) bool {
 	}
 	return false
 }
+
+// Harmless says that fingers do the action without the head: no key of it may
+// confirm anything.
+func (a Action) Harmless() bool { return harmless[a.ID] }
 
 // Map is the table with the keys that are in force.
 type Map struct{ actions []Action }

@@ -12,7 +12,7 @@ import (
 // it anew.
 func TestKeysPage(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# Keys\n\nMade from the action table (`tui/action`) by its tests; do not edit. No key of this release writes to a graph.\n")
+	b.WriteString("# Keys\n\nMade from the action table (`tui/action`) by its tests; do not edit. What writes to a graph is on a capital letter and first shows what it would do.\n")
 	sections := append([]string{Global, Lists}, Screens...)
 	for _, scope := range sections {
 		rows := Default().Of(scope)

@@ -52,6 +52,8 @@ const (
 	Follow    ID = "follow"
 	Plain     ID = "plain"
 	Unlock    ID = "unlock"
+	Mutate    ID = "mutate"
+	Load      ID = "load"
 	Reload    ID = "reload"
 	Scope     ID = "meter-scope"
 	Help      ID = "help"
@@ -166,6 +168,8 @@ var Table = []Action{
 	{ID: Drawer, Title: "meter", Help: "open or close the meter's drawer: classes, hops, the requests one by one", Keys: []string{"m"}, Scopes: []string{Global}},
 	{ID: Follow, Title: "follow", Help: "load again every few seconds, and stop", Keys: []string{"R"}, Scopes: []string{Global}, Enabled: needsGraph},
 	{ID: Plain, Title: "plain", Help: "this pane alone without lines, for selecting text, and back", Keys: []string{"z"}, Scopes: []string{Global}},
+	{ID: Mutate, Title: "mutate", Help: "insert, update and delete by a query: it is planned and shown before it runs", Keys: []string{"W"}, Scopes: []string{Global}, Writes: true},
+	{ID: Load, Title: "load", Help: "load a file of JSON lines: it is planned and shown before it runs", Keys: []string{"L"}, Scopes: []string{Global}, Writes: true},
 	{ID: Unlock, Title: "unlock", Help: "allow writing to a remote graph, after typing its name; again locks it", Keys: []string{"U"}, Scopes: []string{Global},
 		Enabled: func(c Context) string {
 			if !c.Graph {

@@ -153,11 +153,12 @@ type Meter struct {
 	Was                          string // "was 31": what the same cost before
 	Over                         string // "over budget by 4"; "" = it is not
 	Masked                       bool   // nothing that is measured is drawn
+	Writes                       bool   // some of the requests were to change the store
 	Scope                        string
 }
 
 // Render draws the status line. Counts of writes that are not zero are shown
-// as the defect they are on a screen that only reads. When it gets tight the
+// as the defect they are where nothing was to be written. When it gets tight the
 // sparkline goes first, then what it cost before, the latency, the bytes and
 // the hops: what is in flight and what failed does not.
 func (m Meter) Render(t *theme.Theme, w int) string {
@@ -220,6 +221,8 @@ func (m Meter) counts(t *theme.Theme) []Span {
 			spans = append(spans, S(" "))
 		}
 		switch {
+		case c.write && c.n > 0 && m.Writes:
+			spans = append(spans, R(theme.Muted, c.name+" "), R(theme.Write, Count(c.n)))
 		case c.write && c.n > 0:
 			spans = append(spans, R(theme.Write, t.Glyph.Bad+" "+c.name+" "+Count(c.n)))
 		case m.Over != "":

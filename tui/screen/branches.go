@@ -44,7 +44,7 @@ func (b *Branches) Place() string { return "branches" }
 
 // Start implements Screen.
 func (b *Branches) Start(e *Env) []Request {
-	if e.Data.Branches.wanted() {
+	if e.Data.Branches.wanted(e) {
 		return b.Reload(e)
 	}
 	return b.need(e)

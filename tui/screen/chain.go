@@ -40,7 +40,7 @@ func (c *chain) scope() string { return action.OnVersions }
 
 func (c *chain) start(e *Env) []Request {
 	var out []Request
-	if c.all.wanted() {
+	if c.all.wanted(e) {
 		out = append(out, c.ask(e))
 	}
 	return append(out, c.need(e)...)

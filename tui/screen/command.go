@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,19 @@ func CommandLine(args ...string) string {
 		b.WriteString(quoted(a))
 	}
 	return b.String()
+}
+
+// Stripped is an address without what may be a secret: user, password, query.
+func Stripped(uri string) string {
+	if !strings.Contains(uri, "://") {
+		return uri
+	}
+	u, err := url.Parse(uri)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
 }
 
 const plainInShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,"

@@ -46,7 +46,7 @@ func (c *Commits) Place() string { return "commits" }
 
 // Start implements Screen.
 func (c *Commits) Start(e *Env) []Request {
-	if e.Data.History.wanted() {
+	if e.Data.History.wanted(e) {
 		return []Request{e.Data.AskHistory(e, firstCommits)}
 	}
 	return c.need(e)

@@ -27,7 +27,7 @@ func newChangeList[T any](share int, key func(int) string, read func(*T) (*chang
 // start asks for what is lacking. reload asks for the comparison.
 func (c *changeList[T]) start(e *Env, reload func(*Env) []Request) []Request {
 	out := c.need(e)
-	if c.data.wanted() {
+	if c.data.wanted(e) {
 		out = append(out, reload(e)...)
 	}
 	return out

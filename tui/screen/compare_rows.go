@@ -55,7 +55,7 @@ func (s *compareRows) Place() string { return s.pins[1].Table + "/rows/" + s.pin
 func (s *compareRows) Start(e *Env) []Request {
 	var out []Request
 	for i := range s.sides {
-		if s.sides[i].wanted() {
+		if s.sides[i].wanted(e) {
 			out = append(out, s.ask(e, i))
 		}
 	}

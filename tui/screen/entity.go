@@ -102,10 +102,10 @@ func (s *Entity) Place() string { return s.table + "/rows/" + s.id }
 func (s *Entity) Start(e *Env) []Request {
 	s.forgetOld(e)
 	var out []Request
-	if s.record.wanted() {
+	if s.record.wanted(e) {
 		out = append(out, s.askRecord(e))
 	}
-	if !isEdge(s.table) && s.around.wanted() {
+	if !isEdge(s.table) && s.around.wanted(e) {
 		out = append(out, s.askAround(e))
 	}
 	return append(out, s.need(e)...)
@@ -191,7 +191,7 @@ func (s *Entity) need(e *Env) []Request {
 		if l.table == "" || busy && !isEdge(s.table) {
 			continue
 		}
-		if p := s.others[otherKey(l)]; p == nil || p.wanted() {
+		if p := s.others[otherKey(l)]; p == nil || p.wanted(e) {
 			out = append(out, s.askOther(e, l))
 		}
 	}

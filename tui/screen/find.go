@@ -41,10 +41,10 @@ func (s *Find) Start(e *Env) []Request {
 		p.aim(e)
 	}
 	var out []Request
-	if s.hits.wanted() {
+	if s.hits.wanted(e) {
 		out = append(out, s.ask(e))
 	}
-	if hits, ok := s.hits.Get(); ok && len(hits) == 0 && e.Data.Snapshot.wanted() { // says how many tables were searched
+	if hits, ok := s.hits.Get(); ok && len(hits) == 0 && e.Data.Snapshot.wanted(e) { // says how many tables were searched
 		out = append(out, e.Data.AskSnapshot(e))
 	}
 	return append(out, s.need(e)...)
@@ -81,7 +81,7 @@ func (s *Find) need(e *Env) []Request {
 		p = &Load[*engine.RowPage]{name: table + " " + s.id}
 		s.records[table] = p
 	}
-	if !p.wanted() {
+	if !p.wanted(e) {
 		return nil
 	}
 	at, id := e.At, s.id

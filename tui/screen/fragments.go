@@ -32,7 +32,7 @@ func (f *fragments) label() string { return "fragments" }
 func (f *fragments) scope() string { return action.OnFragments }
 
 func (f *fragments) start(e *Env) []Request {
-	if f.data.wanted() {
+	if f.data.wanted(e) {
 		return f.reload(e)
 	}
 	return f.need(e)

@@ -29,7 +29,7 @@ func (x *indexes) label() string { return "indexes" }
 func (x *indexes) scope() string { return action.OnIndexes }
 
 func (x *indexes) start(e *Env) []Request {
-	if x.data.wanted() {
+	if x.data.wanted(e) {
 		return x.reload(e)
 	}
 	return nil

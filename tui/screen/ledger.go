@@ -185,7 +185,7 @@ func (e *Env) findBefore(r *Record) Was {
 
 // MissingLedger asks for the ledger when nobody has yet.
 func (s *Session) MissingLedger(e *Env) []Request {
-	if !s.Ledger.wanted() {
+	if !s.Ledger.wanted(e) {
 		return nil
 	}
 	return []Request{s.AskLedger(e)}

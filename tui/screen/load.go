@@ -42,6 +42,7 @@ type Load[T any] struct {
 	at     time.Time
 	data   T
 	err    error
+	writes uint64 // of this program that came before the question
 }
 
 // Get returns the data, and whether there is any.
@@ -101,14 +102,17 @@ func (l *Load[T]) reset() {
 	l.gen++
 }
 
-// wanted says that the data was never asked for, or that the question was
-// cancelled. What failed is asked again only by the user.
-func (l *Load[T]) wanted() bool { return !l.busy && l.at.IsZero() && l.err == nil }
+// wanted says that the data was never asked for, that the question was
+// cancelled, or that it was asked before the last write. What failed is else
+// asked again only by the user.
+func (l *Load[T]) wanted(e *Env) bool {
+	return !l.busy && (l.writes != e.Writes || l.at.IsZero() && l.err == nil)
+}
 
 // ask makes the request and begins to wait.
 func (l *Load[T]) ask(e *Env, run func(context.Context, workspace.Workspace) (T, error)) Request {
 	l.gen++
-	l.busy, l.since, l.target = true, e.Now, target(e)
+	l.busy, l.since, l.target, l.writes = true, e.Now, target(e), e.Writes
 	return Request{
 		Name: l.name, Pane: l, Target: l.target, Gen: l.gen,
 		Run: func(ctx context.Context, ws workspace.Workspace) (any, error) { return run(ctx, ws) },

@@ -40,7 +40,7 @@ func (o *Object) Place() string { return "overview" }
 
 // Start implements Screen.
 func (o *Object) Start(e *Env) []Request {
-	if o.data.wanted() {
+	if o.data.wanted(e) {
 		return o.Reload(e)
 	}
 	return nil

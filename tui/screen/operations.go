@@ -89,7 +89,7 @@ func (o *Operations) list() *browse {
 // Start implements Screen. The ledger was asked for when the graph was opened;
 // it is read again when one comes here, because this session has gone on.
 func (o *Operations) Start(e *Env) []Request {
-	if e.Data.Ledger.wanted() {
+	if e.Data.Ledger.wanted(e) {
 		return o.Reload(e)
 	}
 	return o.list().need(e)
@@ -172,6 +172,11 @@ func (o *Operations) Copies(e *Env) []Copy {
 		if text, err := json.Marshal(l.record(i)); err == nil {
 			out = append(out, Copy{"operation as JSON", string(text)})
 		}
+		if o.tab == sessionTab {
+			if r := o.made.rows[i].record; r.CLI != "" {
+				out = append(out, Copy{"command line of the write", r.CLI})
+			}
+		}
 		if led, ok := e.Data.Ledger.Get(); ok && o.tab == ledgerTab {
 			g := led.groups[i]
 			if text, err := json.Marshal(led.Entries[g.at[len(g.at)-1]]); err == nil {
@@ -235,6 +240,8 @@ func (r *Record) Outcome() string {
 	switch {
 	case r.Running():
 		return "running"
+	case r.Receipt != nil && r.Receipt.Commit != nil:
+		return "ok, commit " + r.Receipt.Commit.ID
 	case r.Err == nil && r.Reading().Requests() == 0:
 		return "ok, no request"
 	case r.Err == nil:
@@ -305,7 +312,9 @@ func (o *Operations) recordDoc(e *Env, d *part.Doc, r *Record, w int) {
 		d.Fact("before", text)
 	}
 	d.Fact("bytes", part.Bytes(v.BytesRead)+" in, "+part.Bytes(v.BytesWritten)+" out")
-	if v.Put+v.Delete > 0 {
+	if r.Writes {
+		receiptFacts(d, r)
+	} else if v.Put+v.Delete > 0 {
 		d.FactRole("wrote", theme.Write, part.Plural(v.Put+v.Delete, "request", "requests")+" that change the store: looking must not")
 	}
 	if v.Retries > 0 {
@@ -319,6 +328,22 @@ func (o *Operations) recordDoc(e *Env, d *part.Doc, r *Record, w int) {
 		o.traced = traced{of, traceLines(e, r, w)}
 	}
 	d.Add(o.traced.lines...)
+}
+
+// receiptFacts are what a write came to.
+func receiptFacts(d *part.Doc, r *Record) {
+	if r.Expected > 0 {
+		d.Fact("expected", "about "+part.Plural(r.Expected, "request", "requests")+", by its plan")
+	}
+	if out := r.Receipt; out != nil {
+		if out.Commit != nil {
+			d.Fact("commit", out.Commit.ID+" on "+out.Branch)
+		}
+		for _, t := range out.Tables {
+			d.Fact("moved", t.Table+" v"+part.Count(t.From)+" to v"+part.Count(t.To)+": inserted "+part.Count(t.Inserted)+", updated "+part.Count(t.Updated)+", deleted "+part.Count(t.Deleted)+"; "+part.Plural(t.Rows, "row", "rows"))
+		}
+	}
+	d.Fact("command", r.CLI)
 }
 
 // traceLines are the requests of an operation, while they are kept.
@@ -375,13 +400,20 @@ type recordLine struct {
 	Failed    int64     `json:"failed"`
 	MS        float64   `json:"ms"`
 	Outcome   string    `json:"outcome"`
+	Commit    string    `json:"commit,omitempty"` // of a write
+	Command   string    `json:"command,omitempty"`
 }
 
 func (x sessionRow) line() recordLine {
 	v, r := x.reading, x.record
-	return recordLine{
+	line := recordLine{
 		Began: r.Began.UTC(), Operation: r.Name(), Table: r.Table, URI: r.URI, Looked: r.Where(),
 		Get: v.Get, Head: v.Head, List: v.List, Put: v.Put, Delete: v.Delete, Read: v.BytesRead, Written: v.BytesWritten,
 		Hops: v.Hops, Retries: v.Retries, Failed: v.Failed, MS: float64(x.wall.Microseconds()) / 1000, Outcome: strings.TrimSpace(x.outcome),
+		Command: r.CLI,
 	}
+	if r.Receipt != nil && r.Receipt.Commit != nil {
+		line.Commit = r.Receipt.Commit.ID
+	}
+	return line
 }

@@ -34,17 +34,17 @@ func (o *Overview) Place() string { return "overview" }
 
 // Start implements Screen.
 func (o *Overview) Start(e *Env) []Request {
-	if e.Data.Info.wanted() && e.Data.Names.wanted() && e.Data.Snapshot.wanted() {
+	if e.Data.Info.wanted(e) && e.Data.Names.wanted(e) && e.Data.Snapshot.wanted(e) {
 		return o.Reload(e)
 	}
 	var out []Request
-	if e.Data.Info.wanted() {
+	if e.Data.Info.wanted(e) {
 		out = append(out, e.Data.AskInfo(e))
 	}
-	if e.Data.Names.wanted() {
+	if e.Data.Names.wanted(e) {
 		out = append(out, e.Data.AskNames(e))
 	}
-	if e.Data.Snapshot.wanted() {
+	if e.Data.Snapshot.wanted(e) {
 		out = append(out, e.Data.AskSnapshot(e))
 	}
 	return out

@@ -56,7 +56,7 @@ func (p *Picker) Place() string { return "" }
 
 // Start implements Screen.
 func (p *Picker) Start(e *Env) []Request {
-	if p.read != nil && p.recents.wanted() {
+	if p.read != nil && p.recents.wanted(e) {
 		return p.Reload(e)
 	}
 	return p.need(e)

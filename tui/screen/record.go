@@ -23,6 +23,10 @@ type Record struct {
 	Began, Ended time.Time
 	Open         int // questions that were not answered yet
 	Err          error
+	Writes       bool            // it was to change the graph
+	Receipt      *engine.Receipt // of a write that was done
+	CLI          string          // of a write: the line that does the same
+	Expected     int64           // requests that the plan of a write foresaw; 0 = none did
 	Meter        workspace.Meter // nil when it is no longer among the newest
 	final        workspace.Reading
 	was          Was // what it cost before; found when it is first asked for

@@ -97,13 +97,13 @@ func (r *rows) page() int { return r.at(r.list.Sel) / pageRows }
 func (r *rows) need(e *Env) []Request {
 	r.take()
 	if r.next != nil {
-		if r.next.first.wanted() {
+		if r.next.first.wanted(e) {
 			return []Request{r.askNext(e)}
 		}
 		return nil
 	}
 	if r.sieve.on() {
-		if p := r.pages[0]; len(r.pages) == 0 || p != nil && p.wanted() { // none: what was kept of it narrows it already
+		if p := r.pages[0]; len(r.pages) == 0 || p != nil && p.wanted(e) { // none: what was kept of it narrows it already
 			return []Request{r.ask(e, 0)}
 		}
 		return nil
@@ -114,7 +114,7 @@ func (r *rows) need(e *Env) []Request {
 		if n > 0 && n*pageRows >= r.total && (r.ended || !r.follows(n)) {
 			continue
 		}
-		if p := r.pages[n]; p == nil || p.wanted() {
+		if p := r.pages[n]; p == nil || p.wanted(e) {
 			out = append(out, r.ask(e, n))
 		}
 	}

@@ -43,7 +43,7 @@ func (s *schemaTab) label() string { return "schema" }
 func (s *schemaTab) scope() string { return action.OnSchema }
 
 func (s *schemaTab) start(e *Env) []Request {
-	if e.Data.Schema.wanted() {
+	if e.Data.Schema.wanted(e) {
 		return s.reload(e)
 	}
 	return nil

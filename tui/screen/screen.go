@@ -22,6 +22,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/omnideck/omnideck/engine"
@@ -40,6 +41,7 @@ type Env struct {
 	Remote  bool
 	Locked  bool      // nothing may be written until the user unlocks it
 	At      engine.At // what all screens show
+	Writes  uint64    // writes of this program to the graph: what was read before the last one is old
 	Pinned  *Pin      // what was marked, to be compared; nil = nothing
 	Wide    bool      // lists take the whole width, details are behind them
 	Failing string    // how the requests of this screen fail now that are tried again; "" = they do not
@@ -51,6 +53,12 @@ type Env struct {
 
 // Key is how the key of an action is shown now: the user may have moved it.
 func (e *Env) Key(id action.ID) string { return e.Keys.Key(id) }
+
+// Sandbox says that the graph lives in memory: what is written to it ends with
+// the program.
+func (e *Env) Sandbox() bool {
+	return e.URI == "demo:" || strings.HasPrefix(e.URI, "mem:")
+}
 
 // Travelling says that the screens show a moment that is not the newest one.
 func (e *Env) Travelling() bool { return e.At.Commit != "" || e.At.Version != 0 }
@@ -89,6 +97,7 @@ type Effect struct {
 	Prompt *Prompt    // ask for a line of text
 	Menu   *Menu      // ask for a choice
 	Export *Export    // write a file
+	Write  *Write     // plan a change of the graph, and show it before it runs
 }
 
 // Prompt asks for one line of text.
@@ -132,6 +141,27 @@ type Export struct {
 	Title string // what will be in it
 	// Write gives the bytes and says how many rows there were.
 	Write func(ctx context.Context, ws workspace.Workspace, w io.Writer) (rows int, err error)
+}
+
+// Write is a change of the graph that is to be planned, reviewed, confirmed and
+// run. It is for the branch that is shown.
+type Write struct {
+	Title string // in a few words: "edit Port NLRTM"
+	// Mutate or Load is what is to be done. Branch, plan and events are set by
+	// who runs it.
+	Mutate *engine.MutateOptions
+	Load   *LoadDraft
+	CLI    string // the line that does the same in a shell; "" = made of the above
+	// Done is told the receipt as soon as the write is visible; may be nil. The
+	// receipt stays on the screen above what Done's Effect shows.
+	Done func(*Env, *engine.Receipt) Effect
+}
+
+// LoadDraft is what is to be loaded.
+type LoadDraft struct {
+	File  string
+	Mode  engine.LoadMode
+	Chunk bool // split it into as many commits as it takes
 }
 
 // Copy is something that can be put on the clipboard.
@@ -309,10 +339,10 @@ func (s *Session) AskSchema(e *Env) Request {
 // Missing asks for what the navigator shows and nobody has asked for yet.
 func (s *Session) Missing(e *Env) []Request {
 	var out []Request
-	if s.Names.wanted() {
+	if s.Names.wanted(e) {
 		out = append(out, s.AskNames(e))
 	}
-	if s.Snapshot.wanted() {
+	if s.Snapshot.wanted(e) {
 		out = append(out, s.AskSnapshot(e))
 	}
 	return out

@@ -97,7 +97,7 @@ func TestAnswersAreTakenOnlyWhenWaitedFor(t *testing.T) {
 		t.Errorf("the pane says %q of itself", got)
 	}
 	l.reset()
-	if _, ok := l.Get(); ok || !l.wanted() {
+	if _, ok := l.Get(); ok || !l.wanted(e) {
 		t.Error("a forgotten pane still has data or is not asked for again")
 	}
 }

@@ -61,7 +61,7 @@ func (s *Tables) Start(e *Env) []Request {
 	if s.at != e.At {
 		s.forget(e)
 	}
-	if e.Data.Snapshot.wanted() {
+	if e.Data.Snapshot.wanted(e) {
 		return []Request{e.Data.AskSnapshot(e)}
 	}
 	return s.need(e)

@@ -1,4 +1,5 @@
-// Package workspace is everything that a screen may ask for, as one interface.
+// Package workspace is everything that a screen may ask for, and all that may
+// be done to a graph, as one interface.
 //
 // Screens never reach past it. Its answers are plain values of package engine
 // that are never changed afterwards, and its errors are sentences for people.
@@ -57,6 +58,21 @@ type Workspace interface {
 	// Operations are the newest n lines of the ledger about this graph, oldest
 	// first; it asks no store.
 	Operations(ctx context.Context, n int) ([]cost.Entry, error)
+
+	// Lock forbids writing to the graph, or allows it. A remote graph begins
+	// locked. While it is, Mutate, Load and LoadChunks are refused with an
+	// *engine.ReadOnlyError, whoever calls them.
+	Lock(on bool)
+	// PlanMutate and PlanLoad say what a write would do. They write nothing.
+	PlanMutate(ctx context.Context, m engine.MutateOptions) (*engine.WritePlan, error)
+	PlanLoad(ctx context.Context, l engine.LoadOptions) (*engine.WritePlan, error)
+	// PlanChunks says how LoadChunks would split its input.
+	PlanChunks(ctx context.Context, l engine.LoadOptions) (*engine.ChunkPlan, error)
+	// The receipt is nil beside an error; of LoadChunks it then says what was
+	// committed before. What is durable is not undone when ctx ends.
+	Mutate(ctx context.Context, m engine.MutateOptions) (*engine.Receipt, error)
+	Load(ctx context.Context, l engine.LoadOptions) (*engine.Receipt, error)
+	LoadChunks(ctx context.Context, l engine.LoadOptions, progress func(engine.ChunkProgress)) (*engine.ChunkedReceipt, error)
 
 	// Scope returns a context whose requests are counted by a new meter, and by
 	// the meters that ctx already carries.

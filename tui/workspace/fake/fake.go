@@ -26,6 +26,7 @@ type Step struct {
 	List  int64
 	Bytes int64
 	Hops  int
+	Put   int64
 }
 
 // Workspace answers from its fields. Set them before use; a nil answer is
@@ -49,6 +50,9 @@ type Workspace struct {
 	Bytes      []byte // of every object
 	Ledger     []cost.Entry
 	Detail     cost.Trace // of every meter; the zero value: made up from the steps
+
+	// Writing says what writes come to.
+	Writing Writing
 
 	// Script says what the questions do, by method name; "" is for all others.
 	Script map[string]Step
@@ -109,7 +113,7 @@ func (w *Workspace) step(ctx context.Context, method string) error {
 		s = w.Script[""]
 	}
 	w.mu.Unlock()
-	end := begin(ctx, s)
+	end := underway(ctx, s)
 	defer end()
 	if s.Panic != "" {
 		panic(s.Panic)
@@ -373,10 +377,10 @@ func (w *Workspace) Scope(ctx context.Context) (context.Context, workspace.Meter
 	return context.WithValue(ctx, scopeKey{}, &scope{m, outer}), m
 }
 
-// begin counts the requests of a step as in flight; the returned function ends
+// underway counts the requests of a step as in flight; the returned function ends
 // them.
-func begin(ctx context.Context, s Step) func() {
-	n, began := int(s.Get+s.List), time.Now()
+func underway(ctx context.Context, s Step) func() {
+	n, began := int(s.Get+s.List+s.Put), time.Now()
 	each := func(f func(*meter)) {
 		for sc, _ := ctx.Value(scopeKey{}).(*scope); sc != nil; sc = sc.outer {
 			sc.m.mu.Lock()
@@ -392,6 +396,7 @@ func begin(ctx context.Context, s Step) func() {
 			r.InFlight -= n
 			r.Get += s.Get
 			r.List += s.List
+			r.Put += s.Put
 			r.BytesRead += s.Bytes
 			r.Hops = max(r.Hops, s.Hops)
 			if s.Err != nil {

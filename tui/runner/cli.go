@@ -1,0 +1,67 @@
+package runner
+
+import (
+	"strings"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/screen"
+)
+
+// CommandLine is the line that does the same in a shell.
+func (r *Runner) CommandLine(e *screen.Env) string {
+	if r.Write.CLI != "" {
+		return r.Write.CLI
+	}
+	uri := screen.Stripped(e.URI)
+	var args []string
+	switch {
+	case r.Write.Mutate != nil:
+		m := r.Write.Mutate
+		args = []string{"mutate", "--store", uri, "-e", oneLine(m.Source)}
+		if m.Name != "" {
+			args = append(args, m.Name)
+		}
+		if p := strings.TrimSpace(string(m.Params)); p != "" && p != "{}" {
+			args = append(args, "--params", oneLine(p))
+		}
+	case r.Write.Load != nil:
+		l := r.Write.Load
+		args = []string{"load", uri, "--data", l.File, "--mode", string(l.Mode)}
+		if l.Chunk {
+			args = append(args, "--chunk")
+		}
+		if l.Mode == engine.LoadOverwrite && e.Remote {
+			args = append(args, "--yes")
+		}
+	}
+	if r.Branch != "" {
+		args = append(args, "--branch", r.Branch)
+	}
+	return screen.CommandLine(args...)
+}
+
+// oneLine is a text on one line, when its line breaks mean nothing: they stand
+// outside of quotes, and no comment ends at one.
+func oneLine(s string) string {
+	s = strings.TrimSpace(s)
+	if strings.ContainsAny(s, `"'`) && !quotesClose(s) || strings.Contains(s, "//") {
+		return s
+	}
+	var out []string
+	for l := range strings.Lines(s) {
+		if l = strings.TrimSpace(l); l != "" {
+			out = append(out, l)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// quotesClose says that each line closes the double quotes that it opens.
+func quotesClose(s string) bool {
+	for l := range strings.Lines(s) {
+		if strings.Count(l, `"`)%2 != 0 || strings.Contains(l, `\"`) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,178 @@
+package runner
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/screen"
+)
+
+// template asks for a type and what is to be done with it, and puts the query
+// in.
+func (d *mutation) template(e *screen.Env) Do {
+	s, ok := e.Data.Schema.Get()
+	if !ok {
+		if e.Data.Schema.Busy() {
+			return Do{Note: "the schema is being read"}
+		}
+		return Do{Ask: []screen.Request{e.Data.AskSchema(e)}, Note: "reading the schema; ^t again shows its types"}
+	}
+	if len(s.Types) == 0 {
+		return Do{Note: "the schema has no types"}
+	}
+	menu := &screen.Menu{Title: "a query for which type?"}
+	for i, t := range s.Types {
+		item := screen.MenuItem{Label: t.Name, Detail: t.Kind}
+		if t.Kind == "edge" {
+			item.Detail = "edge, " + t.From + " to " + t.To
+		}
+		if t.Kind+":"+t.Name == d.table {
+			menu.Sel = i
+		}
+		menu.Items = append(menu.Items, item)
+	}
+	menu.Choose = func(_ *screen.Env, i int) screen.Effect { return screen.Effect{Menu: d.verbs(s.Types[i])} }
+	return Do{Menu: menu}
+}
+
+// verbs asks what is to be done with a type. An edge cannot be updated.
+func (d *mutation) verbs(t engine.SchemaType) *screen.Menu {
+	names := []string{"insert", "update", "delete"}
+	if t.Kind == "edge" {
+		names = []string{"insert", "delete"}
+	}
+	menu := &screen.Menu{Title: t.Name}
+	for _, n := range names {
+		menu.Items = append(menu.Items, screen.MenuItem{Key: n[:1], Label: n})
+	}
+	menu.Choose = func(_ *screen.Env, i int) screen.Effect {
+		d.put(queryFor(names[i], t))
+		return screen.Effect{}
+	}
+	return menu
+}
+
+// put adds a query to the text, or replaces a template that nobody touched.
+func (d *mutation) put(q made) {
+	if d.query.Empty() || d.query.String() == d.proposed {
+		d.query, d.params = part.NewEditor(q.text), part.NewEditor(q.params)
+	} else {
+		d.query.Key("ctrl+end")
+		d.query.Insert("\n\n" + q.text)
+		if d.params.Empty() {
+			d.params = part.NewEditor(q.params)
+		}
+	}
+	d.proposed, d.focus, d.pick = d.query.String(), inQuery, q.name
+	d.changed()
+}
+
+// made is a query for a type.
+type made struct{ name, text, params string }
+
+// queryFor writes a query that inserts, updates or deletes one entity of a type,
+// with a parameter for each property.
+func queryFor(verb string, t engine.SchemaType) made {
+	q := made{name: verb + "_" + snake(t.Name)}
+	var params, sets, values []string
+	add := func(name, typ string, nullable bool, set bool) {
+		if nullable {
+			typ += "?"
+		}
+		params = append(params, "$"+name+": "+typ)
+		if set {
+			sets = append(sets, name+": $"+name)
+		}
+		values = append(values, param(name)+": "+sample(typ))
+	}
+	key := keyOf(t)
+	for _, p := range t.Properties {
+		switch {
+		case p.Type == "Blob" && p.Nullable: // as text it seldom fits into a line
+		case verb == "insert":
+			add(p.Name, paramType(p.Type), p.Nullable, true)
+		case verb == "update" && !p.Key:
+			add(p.Name, paramType(p.Type), p.Nullable, true)
+		}
+	}
+	where := ""
+	switch {
+	case t.Kind == "edge" && verb == "insert":
+		params, sets = append([]string{"$from: String", "$to: String"}, params...), append([]string{"from: $from", "to: $to"}, sets...)
+		values = append([]string{`"from": ""`, `"to": ""`}, values...)
+	case t.Kind == "edge":
+		add("from", "String", false, false)
+		where = " where from = $from"
+	case verb != "insert":
+		params, values = append([]string{"$" + key.Name + ": " + paramType(key.Type)}, params...), append([]string{param(key.Name) + ": " + sample(paramType(key.Type))}, values...)
+		where = " where " + key.Name + " = $" + key.Name
+	}
+	var b strings.Builder
+	b.WriteString("query " + q.name + "(" + strings.Join(params, ", ") + ") {\n  " + verb + " " + t.Name)
+	switch verb {
+	case "insert":
+		b.WriteString(" { " + strings.Join(sets, ", ") + " }")
+	case "update":
+		b.WriteString(" set { " + strings.Join(sets, ", ") + " }")
+	}
+	b.WriteString(where + "\n}")
+	q.text, q.params = b.String(), "{"+strings.Join(values, ", ")+"}"
+	return q
+}
+
+// keyOf is the property that an entity of a type is found by: its key, else one
+// that it must have.
+func keyOf(t engine.SchemaType) engine.SchemaProperty {
+	for _, p := range t.Properties {
+		if p.Key {
+			return p
+		}
+	}
+	return engine.SchemaProperty{Name: "id", Type: "String"}
+}
+
+// paramType is the type of a parameter for a property of a type.
+func paramType(t string) string {
+	if strings.HasPrefix(t, "enum(") {
+		return "String"
+	}
+	if in, ok := strings.CutPrefix(t, "["); ok && strings.HasPrefix(in, "enum(") {
+		return "[String]"
+	}
+	return t
+}
+
+// sample is a value of a parameter's type, to be overwritten.
+func sample(typ string) string {
+	switch {
+	case strings.HasSuffix(typ, "?"):
+		return "null"
+	case strings.HasPrefix(typ, "["), strings.HasPrefix(typ, "Vector"):
+		return "[]"
+	case typ == "Bool":
+		return "false"
+	case typ == "Date":
+		return `"2026-01-01"`
+	case typ == "DateTime":
+		return `"2026-01-01T00:00:00Z"`
+	case strings.HasPrefix(typ, "I"), strings.HasPrefix(typ, "U"):
+		return "0"
+	case strings.HasPrefix(typ, "F"):
+		return "0.0"
+	}
+	return `""`
+}
+
+// snake writes the name of a type as one of a query: CallsAt, calls_at.
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
