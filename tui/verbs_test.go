@@ -191,7 +191,7 @@ func TestUnlockAsksForTheName(t *testing.T) {
 		}
 		b.shows(" RO ")
 		b.keys("U")
-		b.shows("allow writing", "No action of this release writes", "pending")
+		b.shows("allow writing", "Unlocking allows to write", "pending")
 		b.typeIn("harbor.omni") // in the first moments: swallowed
 		b.keys("enter")
 		b.send(tea.PasteMsg{Content: "harbor.omni"})

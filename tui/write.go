@@ -289,7 +289,7 @@ func (m *model) runWrite() tea.Cmd {
 	ctx := x.begin(m, x.Verb())
 	x.op.Writes, x.op.CLI = true, x.CommandLine(&m.env)
 	if p := x.Plan(); p != nil {
-		x.op.Expected = p.RequestsWarm
+		x.op.Expected = p.RequestsEstimate
 	}
 	m.wrote = true
 	x.done = make(chan struct{})

@@ -37,6 +37,9 @@ func (r *Runner) CommandLine(e *screen.Env) string {
 	if r.Branch != "" {
 		args = append(args, "--branch", r.Branch)
 	}
+	if r.step == Review && r.plan != nil {
+		args = append(args, "--plan", r.plan.ID)
+	}
 	return screen.CommandLine(args...)
 }
 

@@ -111,8 +111,8 @@ func (r *Runner) runDoc(e *screen.Env, w int, used workspace.Reading) *part.Doc 
 	}
 	d.Gap()
 	cost := part.Plural(used.Requests(), "request", "requests")
-	if r.plan != nil && r.plan.RequestsWarm > 0 {
-		cost += " of about " + part.Count(r.plan.RequestsWarm)
+	if r.plan != nil && r.plan.RequestsEstimate > 0 {
+		cost += " of at most about " + part.Count(r.plan.RequestsEstimate)
 	}
 	cost += ", " + part.Bytes(used.BytesRead) + " in, " + part.Bytes(used.BytesWritten) + " out"
 	if !e.Masked {

@@ -51,11 +51,11 @@ func (r *Runner) came(e *screen.Env, d *part.Doc) {
 		d.Fact("loaded", l.Kind+":"+l.Name+" "+part.Count(l.Rows))
 	}
 	cost := part.Plural(r.used.write, "request", "requests")
-	if r.plan != nil && r.plan.RequestsWarm > 0 {
-		cost += ", about " + part.Count(r.plan.RequestsWarm) + " were expected"
+	if r.plan != nil && r.plan.RequestsEstimate > 0 {
+		cost += ", at most about " + part.Count(r.plan.RequestsEstimate) + " expected"
 	}
 	if r.used.plan > 0 {
-		cost += "; the plan " + part.Count(r.used.plan)
+		cost += "; " + part.Count(r.used.plan) + " for the plan before it"
 	}
 	if !e.Masked {
 		cost += "; " + part.Millis(r.took)

@@ -202,8 +202,8 @@ func (r *Runner) oneDoc(e *screen.Env, d *part.Doc) {
 			d.Fact("where", t.Table+": "+t.Text)
 		}
 	}
-	if n := p.RequestsWarm; n > 0 {
-		d.Fact("requests", "about "+part.Count(n)+"; "+part.Count(p.RequestsEstimate)+" in a process of its own")
+	if n := p.RequestsEstimate; n > 0 {
+		d.Fact("requests", "about "+part.Count(n)+", of which the plan has read some already")
 	}
 	d.Fact("taken back", p.Reversible)
 }
