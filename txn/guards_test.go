@@ -100,14 +100,18 @@ func TestEachGuardIsNeeded(t *testing.T) {
 		},
 	}
 	for name, c := range check {
-		o := writing(1)
-		if err := c.holds(o); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		c.guard(&o)
-		if c.holds(o) == nil {
-			t.Errorf("%s: nothing noticed that the guard was off", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			o := writing(1)
+			if err := c.holds(o); err != nil {
+				t.Errorf("with every guard: %v", err)
+			}
+			c.guard(&o)
+			err := c.holds(o)
+			if err == nil {
+				t.Error("nothing noticed that the guard was off")
+			}
+			t.Logf("without it: %v", err)
+		})
 	}
 }
 
