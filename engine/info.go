@@ -196,8 +196,9 @@ func (s *survey) openNewest(ctx context.Context) (*manifest.View, error) {
 	return nil, s.explain(ctx, err, s.branch, 0)
 }
 
-// remember keeps a view for other parts of the operation.
+// remember keeps the newest view for other parts of the operation.
 func (o *operation) remember(v *manifest.View) {
+	o.sawView(v)
 	for _, version := range []uint64{0, v.Version} {
 		o.mu.Lock()
 		o.views[viewKey{v.Branch, version}] = known(v)

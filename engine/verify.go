@@ -134,6 +134,7 @@ func (v *verifier) branch(ctx context.Context, name string) (*manifest.View, err
 		v.add(Problem{ID: "manifest-unreadable", Table: manifestTable, Branch: name, Key: manifest.Folder, Found: err.Error(), Expected: "a version that can be read"})
 		return nil, nil
 	}
+	v.sawView(view)
 	if !view.Stamp.OK() {
 		v.add(Problem{ID: "stamp", Table: manifestTable, Branch: name, Version: view.Version, Key: view.Snapshot.Object().Key, Found: stampFact(view.Stamp), Expected: fmt.Sprintf("stamp %d", manifest.CurrentStamp)})
 	}
