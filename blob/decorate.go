@@ -114,6 +114,15 @@ func ReadOnly(s Store) Store { return &readOnly{s} }
 
 type readOnly struct{ Store }
 
+// GetImmutable is that of the store, which may have a cache.
+func (r *readOnly) GetImmutable(ctx context.Context, key string, known Attrs, rng Range) (Object, error) {
+	return GetImmutable(ctx, r.Store, key, known, rng)
+}
+
+func (r *readOnly) PutImmutable(_ context.Context, key string, _ []byte) (Attrs, error) {
+	return Attrs{}, r.refuse(OpPut, key)
+}
+
 func (r *readOnly) refuse(op Op, key string) error {
 	return &OpError{Op: op, Key: key, URL: r.Properties().URL, Err: ErrReadOnly}
 }

@@ -38,12 +38,12 @@ type Graph struct {
 	uri      string
 	opts     Options
 	store    blob.Store   // read-only, at most Concurrency requests at once
-	door     blob.Store   // the same, to be handed to package txn; nil = opened for looking
+	door     blob.Store   // seen, when it may be written through: handed to package txn; nil = opened for looking
 	ids      *txn.IDs     // of what is written
 	warm     warm         // what writes left for the next ones
 	standing standing     // what was seen last, for BaseHandle
 	disk     *cache.Disk  // copies of immutable objects; nil = none are kept
-	seen     *cache.Store // store, behind the memory of this session
+	seen     *cache.Store // the store behind the one memory of this session, of what is read and what is written
 	clock    func() time.Time
 
 	orders orderMemo // of sorted tables
@@ -77,7 +77,12 @@ func Open(ctx context.Context, uri string, o Options) (*Graph, error) {
 			g.disk = cache.OpenDisk(dir, 0)
 		}
 	}
-	g.seen = cache.New(g.store, cache.Options{Disk: g.disk})
+	if g.door == nil {
+		g.seen = cache.New(g.store, cache.Options{Disk: g.disk})
+		return g, nil
+	}
+	g.seen = cache.New(g.door, cache.Options{Disk: g.disk})
+	g.door = g.seen
 	return g, nil
 }
 
@@ -95,7 +100,6 @@ func (g *Graph) connect(ctx context.Context) (err error) {
 	}
 	if err == nil && g.door != nil {
 		g.store = blob.ReadOnly(g.door)
-		g.door = cache.New(g.door, cache.Options{}) // one value as long as the graph is open: what a write leaves is read through it
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func isReady(ctx context.Context) {
 // do runs one operation under a meter of its own and writes its ledger line. A
 // ledger that cannot be written fails nothing.
 func do[T any](ctx context.Context, g *Graph, name string, run func(context.Context, *operation) (T, error)) (T, error) {
-	o := &operation{Graph: g, store: g.seen.Operation(), views: map[viewKey]*viewOnce{}}
+	o := &operation{Graph: g, store: blob.ReadOnly(g.seen.Operation()), views: map[viewKey]*viewOnce{}}
 	defer o.outside.Close()
 	if g.opts.Meter != nil {
 		ctx = blob.WithMeter(ctx, g.opts.Meter)
