@@ -15,7 +15,7 @@
 //	recovery        __recovery/**
 //	schema          _schema*, __schema_state*, staging files included
 //	audit           _graph_commit_recoveries.lance/**
-//	control         the init claim and the probes of init
+//	control         the init claim and the probes of init, the listing of __manifest/ among them
 //	other           anything else; gates assert that it is empty
 //
 // A branch is a folder below tree/ whose name may itself be "data" or
@@ -48,6 +48,9 @@ func Classify(key string) string {
 	top, rest, _ := strings.Cut(key, "/")
 	switch top {
 	case "__manifest":
+		if key == top+"/" {
+			return Control
+		}
 		switch part(rest) {
 		case "open":
 			return ManifestOpen

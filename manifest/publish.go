@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -35,6 +36,10 @@ type PublishOptions struct {
 	Expected []Expected // what must be published; checked by every attempt
 	Head     *ExactHead // what the branch must be; nil = anything
 	Commit   *Intent    // nil = no commit
+	// Sure is asked once, on the caller's goroutine, while the first files are
+	// written; before it agrees nothing is committed, and an error of it is that of
+	// the publish.
+	Sure func(ctx context.Context) error
 
 	Now  func() time.Time // nil = time.Now
 	Rand io.Reader        // never the same bytes twice: names and identities of what is written; nil = crypto/rand
@@ -147,13 +152,7 @@ func (p *publisher) attempt(ctx context.Context, base *View) (*Published, error)
 		return done, nil
 	}
 	p.attempts++
-	if !warm || base.Branch == "" {
-		return p.write(ctx, pl, nil)
-	}
-	var same error
-	var g errgroup.Group
-	g.Go(func() error { same = p.sameBranch(ctx, base); return nil })
-	return p.write(ctx, pl, func() error { _ = g.Wait(); return same })
+	return p.write(ctx, pl, warm && base.Branch != "")
 }
 
 // unwritten is the answer when nothing is to be written.
@@ -180,16 +179,25 @@ func (p *publisher) sameBranch(ctx context.Context, base *View) error {
 	return fmt.Errorf("publishing on branch %s: reading its ref: %w", base.Branch, err)
 }
 
-// write stages the rows of a plan and commits them. sure, when there is one, has
-// the last word before the commit.
-func (p *publisher) write(ctx context.Context, pl *plan, sure func() error) (*Published, error) {
-	staged, err := pl.stage(ctx, p.store, p.o.Rand)
-	if sure != nil {
-		if err := sure(); err != nil {
-			return nil, err
-		}
+// write stages the rows of a plan and commits them, once nothing speaks against
+// it. again: it is asked whether the branch is still the one of the base.
+func (p *publisher) write(ctx context.Context, pl *plan, again bool) (*Published, error) {
+	var (
+		staged     *lance.Staged
+		err        error
+		sure, same error
+		g          errgroup.Group
+	)
+	g.Go(func() error { staged, err = pl.stage(ctx, p.store, p.o.Rand); return nil })
+	if again {
+		g.Go(func() error { same = p.sameBranch(ctx, pl.base); return nil })
 	}
-	if err != nil {
+	if ask := p.o.Sure; ask != nil {
+		p.o.Sure = nil
+		sure = ask(ctx)
+	}
+	_ = g.Wait()
+	if err := cmp.Or(sure, same, err); err != nil {
 		return nil, err
 	}
 	snap, made, err := staged.Commit(ctx, lance.CommitOptions{Exact: true, Blind: true, Now: p.o.Now})

@@ -40,6 +40,7 @@ type Txn struct {
 	mu      sync.Mutex
 	handles map[Identity]*handle
 	staged  map[Identity]*lance.Staged
+	draws   map[Identity]*drawn
 	spent   atomic.Bool
 }
 
@@ -67,7 +68,7 @@ func Begin(ctx context.Context, store blob.Store, o Options) (*Txn, error) {
 	var last error
 	var before *Txn
 	for range captures {
-		t := &Txn{store: store, o: o, handles: map[Identity]*handle{}, staged: map[Identity]*lance.Staged{}}
+		t := &Txn{store: store, o: o, handles: map[Identity]*handle{}, staged: map[Identity]*lance.Staged{}, draws: map[Identity]*drawn{}}
 		again, err := t.capture(ctx, before)
 		if err == nil && !again {
 			if err := t.policy(ctx); err != nil {

@@ -17,15 +17,25 @@
 // passed their gates side by side do not both go on: each looks for the other's
 // record after it wrote its own, and the one with the greater id gives way.
 //
-// A one-row update of a maintained graph asks for, cold (warm leaves out what is
-// marked ·):
+// What a one-row update asks for, a line for what goes side by side (warm leaves
+// out what is marked ·); docs/REQUESTS.md says what each request is for:
 //
 //	LIST __recovery, HEAD lock, GET of three schema objects, LIST __manifest
-//	· GET of its manifest, GET of its files, GET of the table's manifest
-//	GET and PUT of the table's rows
+//	· GET of its manifest
+//	· GET of its files
+//	· GET of the table's manifest
+//	· GET of the table's rows
+//	PUT data, PUT transaction of the table
 //	LIST __recovery, HEAD lock, GET marker, LIST __manifest, LIST of the table
-//	PUT record, LIST __recovery, LIST __manifest, PUT transaction, PUT manifest, PUT record
-//	PUT data, PUT deletions, PUT transaction, PUT manifest of __manifest; DELETE record
+//	PUT record
+//	LIST __recovery, LIST __manifest
+//	PUT manifest of the table
+//	PUT record, PUT data, PUT deletions, PUT transaction of __manifest
+//	PUT manifest of __manifest
+//	DELETE record
+//
+// Of several tables the first is committed alone, so that a conflict there leaves
+// nothing behind; the others then side by side.
 //
 // # A write is a value
 //

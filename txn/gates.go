@@ -167,12 +167,12 @@ func observed(a *TableAction, live *manifest.View, h head) Observation {
 	return o
 }
 
-// stopped is the end of an armed plan whose n-th effect failed. When it was the
-// first, and reading shows that no table has a transaction of the plan, the
-// record is removed and nothing happened.
-func (p *publishing) stopped(ctx context.Context, n int, cause error) error {
-	reason := "it stopped at " + p.plan.Actions[n].Alias
-	if n > 0 || errors.Is(cause, blob.ErrAmbiguous) {
+// stopped is the end of an armed plan whose first effect failed. When reading
+// shows that no table has a transaction of the plan, the record is removed and
+// nothing happened.
+func (p *publishing) stopped(ctx context.Context, cause error) error {
+	reason := "it stopped at " + p.plan.Actions[0].Alias
+	if errors.Is(cause, blob.ErrAmbiguous) {
 		return p.stuck(reason, cause)
 	}
 	v, heads, err := p.settle(ctx)

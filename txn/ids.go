@@ -81,6 +81,25 @@ func (g *IDs) uuid() (string, error) {
 	return format.UUIDText(format.UUIDv4(b)), nil
 }
 
+// drawn is what a staged transaction is called, and from what the names of its
+// files follow.
+type drawn struct {
+	uuid  string
+	names [32]byte
+}
+
+func (g *IDs) draw() (*drawn, error) {
+	var d drawn
+	var err error
+	if d.uuid, err = g.uuid(); err != nil {
+		return nil, err
+	}
+	if _, err := g.Read(d.names[:]); err != nil {
+		return nil, fmt.Errorf("drawing the names of files: %w", err)
+	}
+	return &d, nil
+}
+
 // Read gives randomness to what names files.
 func (g *IDs) Read(p []byte) (int, error) {
 	g.mu.Lock()

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/lance"
@@ -95,8 +98,11 @@ type making struct {
 	o     InitOptions
 	ir    *schema.IR
 	url   string
-	keys  []string // of the schema, that this attempt wrote
-	made  []string // folders of tables that it began; no other attempt has them
+
+	mu     sync.Mutex
+	keys   []string // of the schema, that this attempt wrote or may have written
+	made   []string // folders of tables that it began; no other attempt has them
+	tables map[Identity]*lance.Snapshot
 }
 
 // Init makes a graph (omnigraph-storage §1.1): the schema is compiled, a claim
@@ -113,7 +119,7 @@ func Init(ctx context.Context, store blob.Store, o InitOptions) (*Initialized, e
 	if !store.Properties().ConditionalPut {
 		return nil, fmt.Errorf("making a graph at %s: it was not shown that this kind of store creates an object only where there is none: %w", store.Properties().URL, blob.ErrReadOnly)
 	}
-	m := &making{store: store, o: o, url: store.Properties().URL}
+	m := &making{store: store, o: o, url: store.Properties().URL, tables: map[Identity]*lance.Snapshot{}}
 	if err := m.free(ctx); err != nil {
 		return nil, err
 	}
@@ -136,23 +142,53 @@ func Init(ctx context.Context, store blob.Store, o InitOptions) (*Initialized, e
 	return m.publish(context.WithoutCancel(ctx), tables)
 }
 
-// free checks that nothing stands in the way.
+// free checks that nothing stands in the way, side by side.
 func (m *making) free(ctx context.Context) error {
-	for e, err := range m.store.List(ctx, blob.ListOptions{Prefix: manifest.Folder + "/", PageSize: 1}) {
-		if err != nil {
-			return fmt.Errorf("making a graph at %s: %w", m.url, err)
+	looks := []func() error{func() error {
+		for e, err := range m.store.List(ctx, blob.ListOptions{Prefix: manifest.Folder + "/", PageSize: 1}) {
+			if err == nil {
+				err = &AlreadyInitializedError{m.url, e.Key}
+			}
+			return err
 		}
-		return &AlreadyInitializedError{m.url, e.Key}
-	}
-	if m.o.Force {
 		return nil
+	}}
+	if !m.o.Force {
+		for _, k := range schema.Keys {
+			looks = append(looks, func() error {
+				_, err := m.store.Head(ctx, k)
+				switch {
+				case err == nil:
+					return &AlreadyInitializedError{m.url, k}
+				case errors.Is(err, blob.ErrNotExist):
+					return nil
+				}
+				return err
+			})
+		}
 	}
-	for _, k := range schema.Keys {
-		switch _, err := m.store.Head(ctx, k); {
-		case err == nil:
-			return &AlreadyInitializedError{m.url, k}
-		case !errors.Is(err, blob.ErrNotExist):
-			return fmt.Errorf("making a graph at %s: %w", m.url, err)
+	var taken *AlreadyInitializedError
+	if err := beside(looks); errors.As(err, &taken) {
+		return taken
+	} else if err != nil {
+		return fmt.Errorf("making a graph at %s: %w", m.url, err)
+	}
+	return nil
+}
+
+// beside does things side by side, and gives the first error in their order
+// after all have ended.
+func beside(things []func() error) error {
+	errs := make([]error, len(things))
+	var g errgroup.Group
+	g.SetLimit(sideBySide)
+	for i, do := range things {
+		g.Go(func() error { errs[i] = do(); return nil })
+	}
+	_ = g.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -188,67 +224,88 @@ func (m *making) create(ctx context.Context, key string, data []byte) error {
 	return nil
 }
 
-// prepare writes all that a graph is made of but `__manifest`.
+// prepare writes all that a graph is made of but `__manifest`: the source of the
+// schema, then everything else side by side. When it returns nothing is on its
+// way to the store any more.
 func (m *making) prepare(ctx context.Context) ([]manifest.Update, error) {
 	if err := m.free(ctx); err != nil {
 		return nil, err
 	}
-	for _, obj := range schema.Objects(m.o.Source, m.ir) {
-		m.keys = append(m.keys, obj.Key)
-		if m.o.Force {
-			if _, err := m.store.Put(ctx, obj.Key, obj.Data); err != nil {
-				return nil, fmt.Errorf("making a graph at %s: %w", m.url, err)
-			}
-			continue
-		}
-		if err := m.create(ctx, obj.Key, obj.Data); err != nil {
-			var taken *AlreadyInitializedError
-			if errors.As(err, &taken) {
-				m.keys = m.keys[:len(m.keys)-1]
-			}
+	var rest []func() error
+	for i, obj := range schema.Objects(m.o.Source, m.ir) {
+		if i > 0 {
+			rest = append(rest, func() error { return m.put(ctx, obj.Key, obj.Data) })
+		} else if err := m.put(ctx, obj.Key, obj.Data); err != nil {
 			return nil, err
 		}
 	}
-	var out []manifest.Update
-	for _, types := range [][]schema.Type{m.ir.Nodes, m.ir.Edges} {
-		for i := range types {
-			u, err := m.table(ctx, &types[i])
-			if err != nil {
-				return nil, fmt.Errorf("making the table %s: %w", types[i].Alias(), err)
-			}
-			out = append(out, *u)
+	types := slices.Concat(m.ir.Nodes, m.ir.Edges)
+	out := make([]manifest.Update, len(types))
+	for i := range types {
+		d, err := m.o.IDs.draw()
+		if err != nil {
+			return nil, err
 		}
+		rest = append(rest, func() error {
+			if err := m.table(ctx, &types[i], d, &out[i]); err != nil {
+				return fmt.Errorf("making the table %s: %w", types[i].Alias(), err)
+			}
+			return nil
+		})
 	}
-	return out, nil
+	return out, beside(rest)
+}
+
+// put writes an object of the schema, where there is none unless Force.
+func (m *making) put(ctx context.Context, key string, data []byte) error {
+	var err error
+	if m.o.Force {
+		if _, err = m.store.Put(ctx, key, data); err != nil {
+			err = fmt.Errorf("making a graph at %s: %w", m.url, err)
+		}
+	} else {
+		err = m.create(ctx, key, data)
+	}
+	if !errors.As(err, new(*AlreadyInitializedError)) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.keys = append(m.keys, key)
+	}
+	return err
 }
 
 // table makes an empty table.
-func (m *making) table(ctx context.Context, t *schema.Type) (*manifest.Update, error) {
+func (m *making) table(ctx context.Context, t *schema.Type, d *drawn, out *manifest.Update) error {
 	id := manifest.Identity{Table: t.ID, Incarnation: t.Incarnation}
 	folder, _ := manifest.Location(t.Alias(), id)
-	uuid, err := m.o.IDs.uuid()
-	if err != nil {
-		return nil, err
-	}
+	m.mu.Lock()
 	m.made = append(m.made, folder)
-	var made *commit.Committed
+	m.mu.Unlock()
+	var (
+		snap *lance.Snapshot
+		made *commit.Committed
+		err  error
+	)
 	for range settlings {
-		_, made, err = lance.Create(ctx, m.store, folder, lance.CreateOptions{Schema: t.LanceSchema(), UUID: uuid, Now: m.o.Now, Rand: m.o.IDs})
+		snap, made, err = lance.Create(ctx, m.store, folder, lance.CreateOptions{Schema: t.LanceSchema(), UUID: d.uuid, Now: m.o.Now, Rand: bytes.NewReader(d.names[:])})
 		if !errors.Is(err, blob.ErrAmbiguous) {
 			break
 		}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	size, scheme := uint64(made.Size), "V2"
-	u := &manifest.Update{Identity: id, Alias: t.Alias(), Version: made.Version, Meta: manifest.TableMeta{
+	*out = manifest.Update{Identity: id, Alias: t.Alias(), Version: made.Version, Meta: manifest.TableMeta{
 		ManifestPath: (&Txn{store: m.store}).path(made.Key), ManifestSize: &size, NamingScheme: &scheme,
 	}}
 	if made.ETag != "" {
-		u.Meta.ETag = &made.ETag
+		out.Meta.ETag = &made.ETag
 	}
-	return u, nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tables[Identity(id)] = snap
+	return nil
 }
 
 // undo takes away what this attempt wrote, the claim last, which stays when
@@ -299,7 +356,7 @@ func (m *making) publish(ctx context.Context, tables []manifest.Update) (*Initia
 	case err != nil:
 		return nil, errors.Join(err, m.undo(ctx))
 	}
-	out := &Initialized{Commit: manifest.Commit{ID: id, ManifestVersion: made.Version, CreatedAt: genesis.CreatedAt}, Contract: m.ir, Warm: &Warm{Store: m.store, View: made.View, Tables: map[Identity]*lance.Snapshot{}}}
+	out := &Initialized{Commit: manifest.Commit{ID: id, ManifestVersion: made.Version, CreatedAt: genesis.CreatedAt}, Contract: m.ir, Warm: &Warm{Store: m.store, View: made.View, Tables: m.tables}}
 	if err := m.store.Delete(ctx, claimKey); err != nil {
 		out.Warning = fmt.Errorf("the graph is made, and %s could not be removed: %w", claimKey, err)
 	}

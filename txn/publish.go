@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
@@ -37,12 +38,15 @@ type Receipt struct {
 
 // publishing is one Publish.
 type publishing struct {
-	t     *Txn
-	plan  *PublishPlan
-	o     *Options
-	view  *manifest.View // live, as the gates saw it
-	after map[Identity]*lance.Snapshot
-	out   *Receipt
+	t    *Txn
+	plan *PublishPlan
+	o    *Options
+	view *manifest.View // live, as the gates saw it
+	out  *Receipt
+
+	mu        sync.Mutex
+	after     map[Identity]*lance.Snapshot
+	confirmed bool // the record says that the effects are done
 }
 
 // Publish carries a plan out, and spends the Txn (engine-semantics §3, §4.3):
@@ -51,9 +55,9 @@ type publishing struct {
 //	          same, every table's newest version the published one; else the error
 //	          of Interpret
 //	arm       PUT the record; another one that came meanwhile gives way, or this one does
-//	effects   each table's exact commit, by alias
-//	confirm   PUT the record again
-//	publish   the CAS of `__manifest` on the exact head
+//	effects   each table's exact commit: the first by alias, then the others side by side
+//	confirm   PUT the record again, beside the files of the publish
+//	publish   the CAS of `__manifest` on the exact head, once the record is confirmed
 //	retire    DELETE the record
 //
 // A plan without actions is published at once, without a record. Before it is
@@ -68,7 +72,7 @@ func Publish(ctx context.Context, t *Txn, plan *PublishPlan) (*Receipt, error) {
 	if t.o.Dry {
 		return nil, plan.fail("it was staged to see what it would do")
 	}
-	p := &publishing{t: t, plan: plan, o: &t.o, after: map[Identity]*lance.Snapshot{}, out: &Receipt{Operation: plan.ID, Attempts: 1}}
+	p := &publishing{t: t, plan: plan, o: &t.o, after: map[Identity]*lance.Snapshot{}, out: &Receipt{Operation: plan.ID, Attempts: 1, Tables: make([]TableReceipt, len(plan.Actions))}}
 	for _, a := range plan.Actions {
 		if st := t.staged[a.Table]; st == nil || len(a.Commits) != 1 || st.UUID() != a.Commits[0].UUID {
 			return nil, plan.fail("what it does to %s was not staged on this base", a.Alias)
@@ -112,23 +116,42 @@ func (p *publishing) effects(ctx context.Context) error {
 		return p.withdraw(ctx, err)
 	}
 	p.step(StepArmed, "")
-	var bound []Bound
-	for i := range armed.Actions {
-		b, err := p.effect(ctx, &armed.Actions[i])
-		if err != nil {
-			return p.stopped(ctx, i, err)
-		}
-		bound = append(bound, *b)
-		p.step(StepEffect, armed.Actions[i].Alias)
+	bound := make([]Bound, len(armed.Actions))
+	if err := p.effect(ctx, 0, &bound[0]); err != nil {
+		return p.stopped(ctx, err)
 	}
-	confirmed, err := armed.Confirm(bound)
-	if err == nil {
-		_, err = p.record(ctx, confirmed)
+	p.step(StepEffect, armed.Actions[0].Alias)
+	var rest []func() error
+	for i := 1; i < len(armed.Actions); i++ {
+		rest = append(rest, func() error { return p.effect(ctx, i, &bound[i]) })
 	}
-	if err != nil {
-		return p.stuck("its effects are done and could not be confirmed", err)
+	if err := beside(rest); err != nil {
+		return p.stuck("it stopped among its effects", err)
 	}
-	p.plan = confirmed
+	for _, a := range armed.Actions[1:] {
+		p.step(StepEffect, a.Alias)
+	}
+	if p.plan, err = armed.Confirm(bound); err != nil {
+		p.plan = armed
+		return p.stuck(unconfirmed, err)
+	}
+	return nil
+}
+
+// sideBySide is how many tables are committed, or made, at once.
+const sideBySide = 16
+
+const unconfirmed = "its effects are done and could not be confirmed"
+
+// confirm writes down that the effects are done.
+func (p *publishing) confirm(ctx context.Context) error {
+	if p.confirmed {
+		return nil
+	}
+	if _, err := p.record(ctx, p.plan); err != nil {
+		return p.stuck(unconfirmed, err)
+	}
+	p.confirmed = true
 	p.step(StepConfirmed, "")
 	return nil
 }
@@ -184,7 +207,8 @@ const settlings = 3
 
 // effect commits the staged transaction of a table as exactly the version after
 // its pin. A lost answer is settled by committing again: what landed is found.
-func (p *publishing) effect(ctx context.Context, a *TableAction) (*Bound, error) {
+func (p *publishing) effect(ctx context.Context, n int, out *Bound) error {
+	a := &p.plan.Actions[n]
 	st := p.t.staged[a.Table]
 	var (
 		snap *lance.Snapshot
@@ -198,28 +222,34 @@ func (p *publishing) effect(ctx context.Context, a *TableAction) (*Bound, error)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("committing to %s: %w", a.Alias, err)
+		return fmt.Errorf("committing to %s: %w", a.Alias, err)
 	}
 	rows, known := snap.CountRows()
 	if !known {
-		return nil, fmt.Errorf("committing to %s: version %d does not say how many rows it has", a.Alias, made.Version)
+		return fmt.Errorf("committing to %s: version %d does not say how many rows it has", a.Alias, made.Version)
 	}
-	p.after[a.Table] = snap
 	size, scheme := uint64(made.Size), "V2"
-	out := Output{Version: made.Version, Branch: a.Branch, Rows: rows, ManifestPath: p.t.path(made.Key), ManifestSize: &size, NamingScheme: &scheme}
+	bound := Output{Version: made.Version, Branch: a.Branch, Rows: rows, ManifestPath: p.t.path(made.Key), ManifestSize: &size, NamingScheme: &scheme}
 	if made.ETag != "" {
-		out.ETag = &made.ETag
+		bound.ETag = &made.ETag
 	}
-	p.out.Tables = append(p.out.Tables, TableReceipt{
+	*out = Bound{Table: a.Table, Output: bound, Last: Transaction{ReadVersion: made.Txn.GetReadVersion(), UUID: made.Txn.GetUuid()}}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.after[a.Table] = snap
+	p.out.Tables[n] = TableReceipt{
 		Table: a.Table, Alias: a.Alias, From: a.Pin, To: made.Version, Inserted: st.Inserted, Updated: st.Updated, Deleted: st.Deleted, Rows: rows,
-	})
-	return &Bound{Table: a.Table, Output: out, Last: Transaction{ReadVersion: made.Txn.GetReadVersion(), UUID: made.Txn.GetUuid()}}, nil
+	}
+	return nil
 }
 
 // visible publishes, retires and acknowledges.
 func (p *publishing) visible(ctx context.Context) (*Receipt, error) {
 	made, err := p.cas(ctx)
 	if err != nil {
+		if errors.As(err, new(*RecoveryRequiredError)) {
+			return nil, err // it was not confirmed, and so not published
+		}
 		if len(p.plan.Actions) == 0 && !errors.Is(err, blob.ErrAmbiguous) {
 			return nil, p.ordinary(err)
 		}
@@ -289,6 +319,9 @@ func (p *publishing) cas(ctx context.Context) (*manifest.Published, error) {
 		Branch: plan.Base.Branch, From: p.view, Open: manifest.Options{Lance: p.o.Open}, Now: p.o.Now, Rand: p.o.IDs, Backoff: p.o.Backoff,
 		Commit: &manifest.Intent{ID: plan.Lineage.CommitID, MergedParent: text(plan.Lineage.MergedParent), Actor: plan.Actor, CreatedAt: plan.Lineage.CreatedAt},
 	}
+	if len(plan.Actions) > 0 {
+		o.Sure = p.confirm
+	}
 	if p.o.without&casGuard == 0 {
 		o.Head = &manifest.ExactHead{Commit: text(plan.Base.Head)}
 		for _, f := range plan.Base.BranchID {
@@ -312,7 +345,7 @@ func (p *publishing) cas(ctx context.Context) (*manifest.Published, error) {
 	)
 	for range settlings {
 		made, err = manifest.Publish(ctx, p.t.store, o)
-		if err == nil || decided(err) {
+		if err == nil || decided(err) || errors.As(err, new(*RecoveryRequiredError)) {
 			break
 		}
 		o.From = nil

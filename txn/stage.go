@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -76,15 +77,18 @@ func (t *Txn) stage(ctx context.Context, alias string, make func(*lance.Snapshot
 	t.mu.Lock()
 	_, twice := t.staged[id]
 	t.staged[id] = nil
+	d := t.draws[id]
 	t.mu.Unlock()
 	if twice {
 		return nil, fmt.Errorf("staging %s: it was staged already; all that a write does to a table is one transaction: %w", alias, ErrCaller)
 	}
-	uuid, err := t.o.IDs.uuid()
-	if err != nil {
-		return nil, err
+	if d == nil {
+		if d, err = t.o.IDs.draw(); err != nil {
+			return nil, err
+		}
 	}
-	staged, err := make(snap, lance.StageOptions{UUID: uuid, Rand: t.o.IDs, Dry: t.o.Dry})
+	uuid, names := d.uuid, bytes.NewReader(d.names[:])
+	staged, err := make(snap, lance.StageOptions{UUID: uuid, Rand: names, WithTransaction: true, Dry: t.o.Dry})
 	if err != nil {
 		return nil, fmt.Errorf("staging %s: %w", alias, err)
 	}
@@ -92,6 +96,26 @@ func (t *Txn) stage(ctx context.Context, alias string, make func(*lance.Snapshot
 	t.staged[id] = staged
 	t.mu.Unlock()
 	return staged, nil
+}
+
+// Draw draws what the transactions of tables and their files will be called, in
+// this order: tables that are staged side by side afterwards are called the same
+// in every run with the same IDs.
+func (t *Txn) Draw(aliases ...string) error {
+	for _, alias := range aliases {
+		e, ok := t.View.Table(alias)
+		if !ok {
+			continue // staging says so
+		}
+		d, err := t.o.IDs.draw()
+		if err != nil {
+			return err
+		}
+		t.mu.Lock()
+		t.draws[Identity(e.Identity)] = d
+		t.mu.Unlock()
+	}
+	return nil
 }
 
 // Plan is the write that was staged. Without anything staged it is a commit that

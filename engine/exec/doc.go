@@ -15,6 +15,10 @@
 // validate) are asked once, of everything together, and limits while rows are
 // gathered; both before a byte is written.
 //
+// Tables that do not wait for one another are read side by side (the edge types at
+// a node that is removed, the tables that rules ask), and all are staged side by
+// side, under names drawn before in their order.
+//
 // Affected are: every insert, every row that an update matches (each time that
 // one does), every node and edge removed.
 //

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/sidecar"
@@ -77,15 +79,41 @@ func (p *Plan) check(ctx context.Context) error {
 	return nil
 }
 
-// Prepare writes the files of every table, which no version names yet, and gives
-// the plan to publish.
+// sideBySide is how many tables are read, or encoded and uploaded, at once.
+const sideBySide = 8
+
+// Prepare writes the files of every table, which no version names yet, side by
+// side, and gives the plan to publish.
 func (p *Plan) Prepare(ctx context.Context) (*txn.PublishPlan, error) {
-	for _, tb := range p.tables {
-		if err := tb.stage(ctx, p.t); err != nil {
-			return nil, err
-		}
+	aliases := make([]string, len(p.tables))
+	for i, tb := range p.tables {
+		aliases[i] = tb.typ.Alias()
+	}
+	if err := p.t.Draw(aliases...); err != nil {
+		return nil, err
+	}
+	if err := each(len(p.tables), func(i int) error { return p.tables[i].stage(ctx, p.t) }); err != nil {
+		return nil, err
 	}
 	return p.t.Plan(p.Kind, p.Class, p.Reads)
+}
+
+// each runs f for 0 … n-1 side by side and gives the first error in their order
+// after all have ended.
+func each(n int, f func(i int) error) error {
+	errs := make([]error, n)
+	var g errgroup.Group
+	g.SetLimit(sideBySide)
+	for i := range n {
+		g.Go(func() error { errs[i] = f(i); return nil })
+	}
+	_ = g.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Conditional makes the plan one that applies on the head that its caller named,

@@ -71,16 +71,23 @@ func (m *mutating) delete(ctx context.Context, s *query.Statement) error {
 		return nil
 	}
 	edges := m.t.Contract.IR.Edges
+	gone := make([]edgesGone, len(edges))
+	err = each(len(edges), func(i int) (err error) { gone[i], err = m.cascade(ctx, &edges[i], s.Type, ids); return err })
 	for i := range edges {
-		if err := m.cascade(ctx, &edges[i], s.Type, ids); err != nil {
-			return err
-		}
+		m.remove(&edges[i], gone[i].addrs, gone[i].ids, gone[i].text, "edges at removed "+s.Type.Name+" nodes")
 	}
-	return nil
+	return err
 }
 
-// cascade takes the edges of a type away that have one of the nodes at an end.
-func (m *mutating) cascade(ctx context.Context, e, node *schema.Type, ids []string) error {
+// edgesGone are edges of one type that go with nodes.
+type edgesGone struct {
+	addrs []uint64
+	ids   []string
+	text  string
+}
+
+// cascade finds the edges of a type that have one of the nodes at an end.
+func (m *mutating) cascade(ctx context.Context, e, node *schema.Type, ids []string) (out edgesGone, err error) {
 	var ends []string
 	if e.From.Name == node.Name {
 		ends = append(ends, "src")
@@ -89,13 +96,12 @@ func (m *mutating) cascade(ctx context.Context, e, node *schema.Type, ids []stri
 		ends = append(ends, "dst")
 	}
 	if len(ends) == 0 {
-		return nil
+		return out, nil
 	}
 	snap, err := m.t.Table(ctx, e.Alias())
 	if err != nil {
-		return err
+		return out, err
 	}
-	var addrs []uint64
 	for some := range slices.Chunk(ids, validate.MaxProbe) {
 		by := map[string][]string{}
 		for _, end := range ends {
@@ -103,22 +109,21 @@ func (m *mutating) cascade(ctx context.Context, e, node *schema.Type, ids []stri
 		}
 		found, err := findText(ctx, snap, by)
 		if err != nil {
-			return err
+			return out, err
 		}
-		addrs = append(addrs, found...)
+		out.addrs = append(out.addrs, found...)
 	}
-	snap.Sort(addrs)
-	addrs = slices.Compact(addrs)
-	gone, err := idsAt(ctx, snap, addrs)
-	if err != nil {
-		return err
+	snap.Sort(out.addrs)
+	out.addrs = slices.Compact(out.addrs)
+	if out.ids, err = idsAt(ctx, snap, out.addrs); err != nil {
+		return out, err
 	}
 	texts := make([]string, len(ends))
 	for i, end := range ends {
 		texts[i] = end + " IN (" + quoted(ids) + ")"
 	}
-	m.remove(e, addrs, gone, strings.Join(texts, " OR "), "edges at removed "+node.Name+" nodes")
-	return nil
+	out.text = strings.Join(texts, " OR ")
+	return out, nil
 }
 
 func quoted(ids []string) string {

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/schema/value"
 )
@@ -110,26 +112,49 @@ func (c *check) run() error {
 			return err
 		}
 	}
+	var first, then []func(*check) error
 	for _, im := range c.images {
-		if err := c.removedByOverwrite(im); err != nil {
-			return err
-		}
-	}
-	for _, im := range c.images {
+		first = append(first, func(c *check) error { return c.removedByOverwrite(im) })
 		if im.Type.Kind == schema.KindNode {
-			if err := c.unique(im); err != nil {
-				return err
-			}
+			then = append(then, func(c *check) error { return c.unique(im) })
 		}
 	}
 	for i := range c.ir.Edges {
-		if err := c.edges(&c.ir.Edges[i]); err != nil {
-			return err
-		}
+		then = append(then, c.edges(&c.ir.Edges[i])...)
 	}
 	for _, im := range c.images {
-		if err := c.exists(im); err != nil {
-			return err
+		then = append(then, func(c *check) error { return c.exists(im) })
+	}
+	if err := c.each(first); err != nil {
+		return err
+	}
+	return c.each(then)
+}
+
+// sideBySide is how many rules are asked at once.
+const sideBySide = 16
+
+// each asks rules that do not wait for one another side by side, and puts
+// together what they found as if each had been asked after the one before.
+func (c *check) each(rules []func(*check) error) error {
+	parts, errs := make([]*check, len(rules)), make([]error, len(rules))
+	var g errgroup.Group
+	g.SetLimit(sideBySide)
+	for i, rule := range rules {
+		parts[i] = &check{ctx: c.ctx, ir: c.ir, images: c.images, most: c.most, ask: asker{base: c.ask.base, at: map[*schema.Type]int{}}, report: &Report{}}
+		g.Go(func() error { errs[i] = rule(parts[i]); return nil })
+	}
+	_ = g.Wait()
+	for i, p := range parts {
+		c.ask.take(p.ask.set)
+		for _, v := range p.report.Violations {
+			if !c.found(v) {
+				return errEnough
+			}
+		}
+		c.report.More = c.report.More || p.report.More
+		if errs[i] != nil {
+			return errs[i]
 		}
 	}
 	return nil

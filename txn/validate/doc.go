@@ -11,9 +11,10 @@
 // without those removed and without those whose id a batch names, and of the rows
 // in batches with one id the last. A type that is overwritten begins from nothing.
 //
-// # Rules, in the order in which they are asked
+// # Rules, in the order in which they are told
 //
-// Nodes before edges, types by name.
+// Nodes before edges, types by name. They are asked side by side, but for the ids
+// that an overwrite leaves out, which others build on.
 //
 //	required, type, enum, range, check, pattern, key
 //	         every row of every batch, also those that a later one replaces. An upper-only
@@ -31,7 +32,7 @@
 //	         sources that never had one, are not asked, as in the Rust engine.
 //	exists   the id of a row that is inserted is not in the base and not said before
 //
-// The Rust engine asks exists last, because there the table refuses it. Which of
+// The Rust engine asks for exists last, because there the table refuses it. Which of
 // several violations is found first is not said there beyond this order; here it
 // is always the same one for the same write.
 //

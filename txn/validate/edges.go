@@ -8,22 +8,20 @@ import (
 	"github.com/omnideck/omnideck/schema"
 )
 
-// edges asks the rules of one edge type: whether it is written itself, or only
+// edges are the rules of one edge type: whether it is written itself, or only
 // nodes that its edges could hang on.
-func (c *check) edges(t *schema.Type) error {
+func (c *check) edges(t *schema.Type) []func(*check) error {
 	im := c.image(schema.KindEdge, t.Name)
-	if im != nil {
-		if err := c.unique(im); err != nil {
-			return err
-		}
-		if err := c.endpoints(t, im); err != nil {
-			return err
-		}
+	stranded := func(c *check) error { return c.stranded(t, im) }
+	if im == nil {
+		return []func(*check) error{stranded}
 	}
-	if err := c.stranded(t, im); err != nil || im == nil {
-		return err
+	return []func(*check) error{
+		func(c *check) error { return c.unique(im) },
+		func(c *check) error { return c.endpoints(t, im) },
+		stranded,
+		func(c *check) error { return c.degrees(t, im) },
 	}
-	return c.degrees(t, im)
 }
 
 // endpoints asks for both ends of every edge that is written.
@@ -34,11 +32,11 @@ func (c *check) endpoints(t *schema.Type, im *image) error {
 			srcs[b.Rows[i].Src], dsts[b.Rows[i].Dst] = true, true
 		}
 	}
-	from, err := c.standing(t.From.Name, srcs)
-	if err != nil {
-		return err
-	}
-	to, err := c.standing(t.To.Name, dsts)
+	var from, to func(id string) bool
+	err := c.each([]func(*check) error{
+		func(c *check) (err error) { from, err = c.standing(t.From.Name, srcs); return err },
+		func(c *check) (err error) { to, err = c.standing(t.To.Name, dsts); return err },
+	})
 	if err != nil {
 		return err
 	}

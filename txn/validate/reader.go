@@ -22,7 +22,8 @@ type Pin struct {
 
 // Reader is the graph below a write, at one version: the same for all questions.
 // A question has at most MaxProbe items, each once. Answers come in any order;
-// found is not called after an error, nor side by side.
+// found is not called after an error, nor side by side for one question.
+// Questions are asked side by side.
 type Reader interface {
 	// Pin says what is read of a type.
 	Pin(t *schema.Type) Pin
@@ -46,7 +47,7 @@ type Reader interface {
 
 // ReadSet is what was looked at: nothing else decided.
 type ReadSet struct {
-	Tables []Read // in the order of their being read first
+	Tables []Read // in the order of the rules that read them first
 }
 
 // Read is what was looked at in one table.
@@ -82,6 +83,16 @@ func (a *asker) of(t *schema.Type) *Read {
 		a.set.Tables = append(a.set.Tables, Read{Type: t, Pin: a.base.Pin(t)})
 	}
 	return &a.set.Tables[i]
+}
+
+// take adds what others have read.
+func (a *asker) take(set ReadSet) {
+	for _, r := range set.Tables {
+		mine := a.of(r.Type)
+		mine.Whole = mine.Whole || r.Whole
+		mine.IDs, mine.Sources = append(mine.IDs, r.IDs...), append(mine.Sources, r.Sources...)
+		mine.Targets, mine.Keys = append(mine.Targets, r.Targets...), append(mine.Keys, r.Keys...)
+	}
 }
 
 // portions calls ask with at most MaxProbe items at a time.

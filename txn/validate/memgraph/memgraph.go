@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/schema/value"
@@ -21,11 +22,13 @@ type Graph struct {
 	Rows map[*schema.Type]map[string]validate.Row
 	// Asked counts the questions of a Reader by their name.
 	Asked map[string]int
+
+	mu sync.Mutex // of Asked
 }
 
 // New is a graph without rows.
 func New(ir *schema.IR) *Graph {
-	return &Graph{ir, map[*schema.Type]map[string]validate.Row{}, map[string]int{}}
+	return &Graph{IR: ir, Rows: map[*schema.Type]map[string]validate.Row{}, Asked: map[string]int{}}
 }
 
 // Apply is the graph after a write; this one is as it was.
@@ -64,6 +67,8 @@ func (g *Graph) Sorted(t *schema.Type) []validate.Row {
 }
 
 func (g *Graph) asked(what string, n int) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.Asked[what]++
 	if n > validate.MaxProbe {
 		return fmt.Errorf("%s was asked for %d, more than %d", what, n, validate.MaxProbe)
