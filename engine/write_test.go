@@ -9,15 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/blob/memstore"
-	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
-	"github.com/omnideck/omnideck/golden"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/txn"
@@ -355,31 +351,6 @@ func TestInitRefuses(t *testing.T) {
 	if _, err := writable(t, claimed).Init(t.Context(), engine.InitOptions{Source: []byte(library), Force: true}); !errors.As(err, &claim) {
 		t.Errorf("%T: %v", err, err)
 	}
-}
-
-// What a mutation of one row asks for, request by request, on midlife: cold, and
-// warm through the same handle, which does not read `__manifest` again. Names that
-// are drawn are left out.
-func TestTraceOfAMutation(t *testing.T) {
-	files := graphFiles(t, "midlife")
-	synctest.Test(t, func(t *testing.T) {
-		s := memory(t, memstore.Options{Name: "g", Latency: func(blob.Op, string) time.Duration { return roundTrip }, MaxPage: 100}, files)
-		g := writable(t, s)
-		for _, name := range []string{"cold", "warm"} {
-			m := blob.NewMeter(cost.Classify, blob.Keep(1<<16))
-			_, _, err := g.Mutate(blob.WithMeter(context.Background(), m), engine.MutateOptions{
-				Source: `query q() { update Port set { name: "N" } where code = "NLRTM" }`,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			totals := m.Totals()
-			if name == "warm" && (totals.Requests > 25 || totals.Hops > 16) {
-				t.Errorf("%d requests in %d hops, at most 25 in 16", totals.Requests, totals.Hops)
-			}
-			golden.Equal(t, "trace/mutate-"+name+".golden", callsText(totals, m.Calls()))
-		}
-	})
 }
 
 var drawn = regexp.MustCompile(`[0-9]+\.(arrow|bin)$|[01]{24}[0-9a-f]{26}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9A-Z]{26}`)
