@@ -115,7 +115,7 @@ func (w *costly) traced(t *testing.T, graph string, g *engine.Graph) {
 		asked(t, statement(`update Company set { name: "C%d" } where slug = "quay-partners"`), g, n)
 	}
 	later, laterCalls := asked(t, w.do, g, 3)
-	if a, b := counted(warm, calls), counted(later, laterCalls); !bytes.Equal(a, b) {
+	if a, b := unnumbered(warm, calls), unnumbered(later, laterCalls); !bytes.Equal(a, b) {
 		t.Errorf("ten commits later it asks for\n%s\nand before for\n%s", b, a)
 	}
 }
@@ -123,8 +123,8 @@ func (w *costly) traced(t *testing.T, graph string, g *engine.Graph) {
 // numbered are versions and fragments in names.
 var numbered = regexp.MustCompile(`[0-9]{20}|[0-9]+-[0-9]+-…|[0-9]+-….txn`)
 
-// counted spells requests without what grows with a history.
-func counted(totals blob.Totals, calls []blob.Call) []byte {
+// unnumbered spells requests without what grows with a history.
+func unnumbered(totals blob.Totals, calls []blob.Call) []byte {
 	return numbered.ReplaceAll(callsText(totals, calls), []byte("…"))
 }
 

@@ -12,7 +12,7 @@ import (
 const (
 	ofGates   = 4 // LIST __recovery, HEAD lock, GET marker, LIST __manifest
 	ofRecord  = 5 // PUT record, LIST __recovery, LIST __manifest, PUT record, DELETE record
-	ofTable   = 3 // LIST of its versions; PUT transaction, PUT manifest
+	ofTable   = 2 // LIST of its versions, PUT manifest
 	ofPublish = 3 // PUT data, PUT transaction, PUT manifest
 )
 
