@@ -50,8 +50,10 @@ func workstation(ctx context.Context, c *call) error {
 			return workspace.Open(ctx, uri, eo)
 		},
 		Recents: func(context.Context) ([]screen.Recent, error) { return lately(ledger) },
-		Actor:   c.actor(),
 		Screen:  c.text("screen"), Theme: c.text("theme"), ASCII: c.boolean("ascii"), Mouse: c.boolean("mouse"),
+	}
+	if a := c.op.Operator.Actor; a != "" {
+		o.Actor = &a
 	}
 	if o.Keys, err = c.keyMap(); err != nil {
 		return err
