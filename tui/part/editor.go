@@ -54,6 +54,19 @@ func (e *Editor) String() string {
 // Empty says that there is nothing but white space.
 func (e *Editor) Empty() bool { return strings.TrimSpace(e.String()) == "" }
 
+// Set puts another text in the place of all there is; it can be undone.
+func (e *Editor) Set(text string) {
+	e.settle()
+	e.remember(false)
+	e.lines, e.row, e.top = nil, 0, 0
+	undo := e.undo
+	e.Insert(text)
+	e.undo, e.typed, e.row = undo, false, 0
+	for i := range e.lines {
+		e.lines[i].At = 0
+	}
+}
+
 // settle makes sure that there is a line under the cursor.
 func (e *Editor) settle() {
 	if len(e.lines) == 0 {

@@ -43,18 +43,23 @@ func (r *Runner) CommandLine(e *screen.Env) string {
 	return screen.CommandLine(args...)
 }
 
-// oneLine is a text on one line, when its line breaks mean nothing: they stand
-// outside of quotes, and no comment ends at one.
+// oneLine is a text on one line, without the comments that fill lines, when its
+// line breaks mean nothing: they stand outside of quotes, and end no comment.
 func oneLine(s string) string {
 	s = strings.TrimSpace(s)
-	if strings.ContainsAny(s, `"'`) && !quotesClose(s) || strings.Contains(s, "//") {
-		return s
-	}
 	var out []string
 	for l := range strings.Lines(s) {
-		if l = strings.TrimSpace(l); l != "" {
+		l = strings.TrimSpace(l)
+		switch {
+		case l == "" || strings.HasPrefix(l, "//"):
+		case strings.Contains(l, "//") || strings.Contains(l, "*"):
+			return s
+		default:
 			out = append(out, l)
 		}
+	}
+	if !quotesClose(s) {
+		return s
 	}
 	return strings.Join(out, " ")
 }

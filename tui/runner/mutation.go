@@ -276,7 +276,7 @@ func (d *mutation) render(_ *Runner, e *screen.Env, w, h int) []string {
 			foot = append(foot, part.Line(t, w, part.R(theme.Bad, lead), part.S(l)))
 		}
 	}
-	rows := min(max(1, d.params.Len()), max(1, h/5))
+	rows := min(max(1, d.params.Len()), max(1, h/3))
 	room := max(1, h-2-rows-len(foot))
 	bad := func(at place) int {
 		if d.at == at {

@@ -198,6 +198,9 @@ func (r *Runner) oneDoc(e *screen.Env, d *part.Doc) {
 	d.Gap()
 	d.Fact("affected", part.Plural(p.Nodes, "node", "nodes")+", "+part.Plural(p.Edges, "edge", "edges"))
 	for _, t := range p.Tables {
+		if t.Why != "" {
+			d.Fact("why", t.Table+": "+t.Why)
+		}
 		if t.Text != "" {
 			d.Fact("where", t.Table+": "+t.Text)
 		}
@@ -252,14 +255,14 @@ func (r *Runner) movedDoc(e *screen.Env, d *part.Doc) {
 func tableLines(e *screen.Env, tables []engine.WrittenTable, w int) []string {
 	t := e.Theme
 	g := t.Glyph
-	head := []string{"table", "version", "insert", "update", "delete", "rows after", ""}
+	head := []string{"table", "version", "insert", "update", "delete", "rows after"}
 	rows := [][]string{head}
 	for _, x := range tables {
 		version := "v" + part.Count(x.From)
 		if x.To != 0 {
 			version += " " + g.Arrow + " v" + part.Count(x.To)
 		}
-		rows = append(rows, []string{part.Clean(x.Table, g), version, signed("+", x.Inserted), signed("~", x.Updated), signed("-", x.Deleted), part.Count(x.Rows), part.Clean(x.Why, g)})
+		rows = append(rows, []string{part.Clean(x.Table, g), version, signed("+", x.Inserted), signed("~", x.Updated), signed("-", x.Deleted), part.Count(x.Rows)})
 	}
 	widths := make([]int, len(head))
 	for _, row := range rows {
@@ -268,11 +271,11 @@ func tableLines(e *screen.Env, tables []engine.WrittenTable, w int) []string {
 		}
 	}
 	rest := 1
-	for _, n := range widths[1:6] {
+	for _, n := range widths[1:] {
 		rest += n + 2
 	}
 	widths[0] = min(widths[0], max(8, w-rest-1))
-	roles := []theme.Role{theme.Strong, theme.Text, theme.Added, theme.Changed, theme.Removed, theme.Text, theme.Muted}
+	roles := []theme.Role{theme.Strong, theme.Text, theme.Added, theme.Changed, theme.Removed, theme.Text}
 	var out []string
 	for n, row := range rows {
 		spans := []part.Span{part.S(" ")}
@@ -282,7 +285,7 @@ func tableLines(e *screen.Env, tables []engine.WrittenTable, w int) []string {
 				role = theme.Muted
 			}
 			c = part.Cut(c, widths[i], g.More)
-			if i > 1 && i < 6 {
+			if i > 1 {
 				c = part.PadLeft(c, widths[i])
 			} else {
 				c = part.Pad(c, widths[i])

@@ -5,7 +5,6 @@ import (
 	"unicode"
 
 	"github.com/omnideck/omnideck/engine"
-	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/screen"
 )
 
@@ -33,7 +32,18 @@ func (d *mutation) template(e *screen.Env) Do {
 		}
 		menu.Items = append(menu.Items, item)
 	}
-	menu.Choose = func(_ *screen.Env, i int) screen.Effect { return screen.Effect{Menu: d.verbs(s.Types[i])} }
+	if !d.query.Empty() || !d.params.Empty() {
+		menu.Items = append(menu.Items, screen.MenuItem{Key: "0", Label: "nothing", Detail: "an empty draft"})
+	}
+	menu.Choose = func(_ *screen.Env, i int) screen.Effect {
+		if i == len(s.Types) {
+			d.query.Set("")
+			d.params.Set("")
+			d.changed()
+			return screen.Effect{}
+		}
+		return screen.Effect{Menu: d.verbs(s.Types[i])}
+	}
 	return Do{Menu: menu}
 }
 
@@ -57,12 +67,13 @@ func (d *mutation) verbs(t engine.SchemaType) *screen.Menu {
 // put adds a query to the text, or replaces a template that nobody touched.
 func (d *mutation) put(q made) {
 	if d.query.Empty() || d.query.String() == d.proposed {
-		d.query, d.params = part.NewEditor(q.text), part.NewEditor(q.params)
+		d.query.Set(q.text)
+		d.params.Set(q.params)
 	} else {
 		d.query.Key("ctrl+end")
 		d.query.Insert("\n\n" + q.text)
 		if d.params.Empty() {
-			d.params = part.NewEditor(q.params)
+			d.params.Set(q.params)
 		}
 	}
 	d.proposed, d.focus, d.pick = d.query.String(), inQuery, q.name
@@ -72,54 +83,63 @@ func (d *mutation) put(q made) {
 // made is a query for a type.
 type made struct{ name, text, params string }
 
-// queryFor writes a query that inserts, updates or deletes one entity of a type,
-// with a parameter for each property.
+// queryFor writes a query that inserts, updates or deletes one entity of a type.
+// An insert has a parameter for each property. An update sets one property and
+// names the others: a parameter that is left at null would take a value away.
 func queryFor(verb string, t engine.SchemaType) made {
 	q := made{name: verb + "_" + snake(t.Name)}
-	var params, sets, values []string
-	add := func(name, typ string, nullable bool, set bool) {
-		if nullable {
-			typ += "?"
-		}
+	var params, sets, values, others []string
+	take := func(name, typ string) {
 		params = append(params, "$"+name+": "+typ)
-		if set {
-			sets = append(sets, name+": $"+name)
-		}
 		values = append(values, param(name)+": "+sample(typ))
 	}
-	key := keyOf(t)
-	for _, p := range t.Properties {
-		switch {
-		case p.Type == "Blob" && p.Nullable: // as text it seldom fits into a line
-		case verb == "insert":
-			add(p.Name, paramType(p.Type), p.Nullable, true)
-		case verb == "update" && !p.Key:
-			add(p.Name, paramType(p.Type), p.Nullable, true)
-		}
-	}
 	where := ""
-	switch {
-	case t.Kind == "edge" && verb == "insert":
-		params, sets = append([]string{"$from: String", "$to: String"}, params...), append([]string{"from: $from", "to: $to"}, sets...)
-		values = append([]string{`"from": ""`, `"to": ""`}, values...)
+	switch key := keyOf(t); {
 	case t.Kind == "edge":
-		add("from", "String", false, false)
+		take("from", "String")
 		where = " where from = $from"
 	case verb != "insert":
-		params, values = append([]string{"$" + key.Name + ": " + paramType(key.Type)}, params...), append([]string{param(key.Name) + ": " + sample(paramType(key.Type))}, values...)
+		take(key.Name, paramType(key.Type))
 		where = " where " + key.Name + " = $" + key.Name
 	}
-	var b strings.Builder
-	b.WriteString("query " + q.name + "(" + strings.Join(params, ", ") + ") {\n  " + verb + " " + t.Name)
-	switch verb {
-	case "insert":
-		b.WriteString(" { " + strings.Join(sets, ", ") + " }")
-	case "update":
-		b.WriteString(" set { " + strings.Join(sets, ", ") + " }")
+	if verb == "insert" && t.Kind == "edge" {
+		take("to", "String")
+		sets, where = []string{"from: $from", "to: $to"}, ""
 	}
-	b.WriteString(where + "\n}")
-	q.text, q.params = b.String(), "{"+strings.Join(values, ", ")+"}"
+	for _, p := range t.Properties {
+		typ := paramType(p.Type)
+		if p.Nullable {
+			typ += "?"
+		}
+		switch {
+		case verb == "delete", verb == "update" && p.Key, p.Type == "Blob" && p.Nullable:
+		case verb == "update" && len(sets) > 0:
+			others = append(others, p.Name+" "+typ)
+		default:
+			take(p.Name, typ)
+			sets = append(sets, p.Name+": $"+p.Name)
+		}
+	}
+	head := map[string]string{"update": " set"}[verb]
+	text := "query " + q.name + "(" + listed(params, "  ", "") + ") {\n  " + verb + " " + t.Name + head
+	if verb != "delete" {
+		text += " {" + listed(sets, "    ", " ") + "}"
+	}
+	q.text = text + where + "\n}"
+	if len(others) > 0 {
+		q.text += "\n// may be set too: " + strings.Join(others, ", ")
+	}
+	q.params = "{" + listed(values, "  ", "") + "}"
 	return q
+}
+
+// listed puts a list on one line, with pad around it, or one item a line where it
+// is long.
+func listed(items []string, indent, pad string) string {
+	if one := strings.Join(items, ", "); len(one) <= 56 {
+		return pad + one + pad
+	}
+	return "\n" + indent + strings.Join(items, ",\n"+indent) + "\n" + indent[2:]
 }
 
 // keyOf is the property that an entity of a type is found by: its key, else one
