@@ -14,8 +14,8 @@
 // both processes are bound to so many processors (taskset, where it exists).
 //
 // With -write it times the writers instead: the columns are in memory on both
-// sides, one batch, and end in a data file on the same disk, which nobody syncs;
-// pylance writes the manifest too. The sizes of the data files are compared.
+// sides, one batch, and end in a data file on the same disk, which nobody syncs
+// but ours in the last line; pylance writes the manifest too. The sizes of the data files are compared.
 //
 // With -load it runs our binary and the Rust CLI: a million nodes and a million
 // edges into a new graph, see loads. With -mutate both change a row of copies of
@@ -39,11 +39,15 @@ import (
 	"slices"
 )
 
-// columns are what is scanned, with the ratios that are the goal.
-var columns = []struct {
+// column is one line: names of columns with commas, what they hold, and the ratio
+// that is the goal.
+type column struct {
 	name, what string
 	goal       float64
-}{
+}
+
+// columns are what is scanned, with the ratios that are the goal.
+var columns = []column{
 	{"i64", "i64, 20 bits", 1.5},
 	{"f64", "f64 in [0,1)", 1.5},
 	{"prose", "utf8, 42 bytes of prose", 1},
