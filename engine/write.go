@@ -95,8 +95,14 @@ func (e *HeadMovedError) Error() string {
 
 // Wrote reports whether something of a write that ended with err stands, or may.
 func Wrote(err error) bool {
-	var partly *PartlyLoadedError
-	return errors.Is(err, txn.ErrRecovery) || errors.As(err, &partly) && partly.Commits > 0
+	var (
+		partly *PartlyLoadedError
+		stands *txn.RecoveryRequiredError
+	)
+	if errors.As(err, &partly) && partly.Commits > 0 {
+		return true
+	}
+	return errors.Is(err, txn.ErrRecovery) && !(errors.As(err, &stands) && stands.Other)
 }
 
 // NoSuchBranch reports that the branch that was asked for is not there.
@@ -213,7 +219,7 @@ func (o *operation) txnOptions(ctx context.Context, w WriteOptions, in *intent) 
 	seen, err := o.base(ctx, w, in)
 	return txn.Options{
 		Branch: w.Branch, Actor: w.Actor, ExpectedHead: w.IfCommit, Seen: seen, Warm: o.warm.of(w.Branch),
-		Open: lance.OpenOptions{Parallelism: o.opts.Concurrency, Texts: w.texts}, Now: o.clock, IDs: o.ids, Events: w.Events,
+		Open: lance.OpenOptions{Parallelism: o.opts.Concurrency, Texts: w.texts}, Now: o.clock, IDs: o.ids, Grace: o.grace, Events: w.Events,
 	}, err
 }
 

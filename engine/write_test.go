@@ -364,3 +364,20 @@ func callsText(totals blob.Totals, calls []blob.Call) []byte {
 	slices.Sort(lines)
 	return []byte(fmt.Sprintf("requests %d  hops %d\n%s\n", totals.Requests, totals.Hops, strings.Join(lines, "\n")))
 }
+
+// What of a write that failed may stand.
+func TestWrote(t *testing.T) {
+	own := &txn.RecoveryRequiredError{OperationID: "A"}
+	other := &txn.RecoveryRequiredError{OperationID: "B", Other: true}
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{own, true}, {other, false}, {&txn.ContentionError{Err: other}, false}, {&txn.ReadSetChangedError{}, false},
+		{&engine.PartlyLoadedError{Commits: 1, Err: other}, true}, {&engine.PartlyLoadedError{Err: own}, true}, {&engine.PartlyLoadedError{Err: other}, false},
+	} {
+		if got := engine.Wrote(fmt.Errorf("x: %w", c.err)); got != c.want {
+			t.Errorf("%T %v: %v", c.err, c.err, got)
+		}
+	}
+}

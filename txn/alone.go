@@ -20,7 +20,7 @@ import (
 // sees one with a greater waits until it is gone: it withdraws, or it had looked
 // before and goes its way, and then the head shows it.
 func (p *publishing) alone(ctx context.Context) error {
-	if p.o.without&gateGuard != 0 {
+	if p.o.without&(gateGuard|rivalGuard) != 0 {
 		return nil
 	}
 	var spent time.Duration
@@ -77,7 +77,7 @@ func (p *PublishPlan) moved(live Base) error {
 // withdraw takes back the record of a plan that had no effect yet. cause is why.
 func (p *publishing) withdraw(ctx context.Context, cause error) error {
 	if err := p.unrecord(ctx); err != nil {
-		return p.stuck("it was given up before its first effect, and its record could not be removed", errors.Join(cause, err))
+		return p.stuck("it was given up before its first effect, and its record could not be removed", errors.Join(errors.New(cause.Error()), err)) // of one class
 	}
 	return cause
 }

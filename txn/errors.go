@@ -77,7 +77,7 @@ func (e *PublishedVersionMismatchError) Is(target error) bool { return target ==
 type ContentionError struct {
 	What     string // publish on branch main, commit to node:Port
 	Attempts int
-	Err      error // of the last attempt
+	Err      error // of the last attempt; of another class maybe, so it is not unwrapped
 }
 
 func (e *ContentionError) Error() string {
@@ -85,8 +85,6 @@ func (e *ContentionError) Error() string {
 }
 
 func (e *ContentionError) Is(target error) bool { return target == ErrRetry }
-
-func (e *ContentionError) Unwrap() error { return e.Err }
 
 // PreconditionFailedError: the caller named the commit to write on, and the
 // branch is at another.
@@ -103,15 +101,21 @@ func (e *PreconditionFailedError) Error() string {
 
 func (e *PreconditionFailedError) Is(target error) bool { return target == ErrCaller }
 
-// RecoveryRequiredError: an operation stopped part-way, this one or another that
-// stands in its way. Its record is there under the operation's id.
+// RecoveryRequiredError: an operation stopped part-way. Its record is there under
+// the operation's id.
 type RecoveryRequiredError struct {
 	OperationID string
-	Reason      string
-	Err         error
+	// Other says that it is another operation, whose record stands in the way:
+	// nothing of this write was written.
+	Other  bool
+	Reason string
+	Err    error
 }
 
 func (e *RecoveryRequiredError) Error() string {
+	if e.Other {
+		return fmt.Sprintf("operation %s stands in the way: %s; nothing was written: wait for its writer, or run recover when that one is gone, and then write again", e.OperationID, e.Reason)
+	}
 	return fmt.Sprintf("operation %s stopped part-way: %s; a recovery record owns what it did: run recover, and do not repeat the write before", e.OperationID, e.Reason)
 }
 

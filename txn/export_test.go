@@ -4,9 +4,10 @@ import "github.com/omnideck/omnideck/lance"
 
 // The guards that a test may turn off, to show that one of its like notices.
 const (
-	ViewGuard = viewGuard
-	GateGuard = gateGuard
-	CASGuard  = casGuard
+	ViewGuard  = viewGuard
+	GateGuard  = gateGuard
+	CASGuard   = casGuard
+	RivalGuard = rivalGuard
 )
 
 // Without turns a guard off.

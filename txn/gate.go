@@ -13,7 +13,7 @@ func (i *interpreter) gate() Verdict {
 	for _, t := range i.tables {
 		if len(t.o.Claims) > 0 {
 			v := i.say(Refuse, Covered, "the record of operation %s names %s", t.o.Claims[0], t.a.Alias)
-			v.err = &RecoveryRequiredError{OperationID: t.o.Claims[0], Reason: "its record names " + t.a.Alias + ", which this write is about"}
+			v.err = &RecoveryRequiredError{OperationID: t.o.Claims[0], Other: true, Reason: "its record names " + t.a.Alias + ", which this write is about"}
 			return v
 		}
 	}

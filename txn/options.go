@@ -62,14 +62,14 @@ func (w *Warm) of(s blob.Store, branch string) *Warm {
 	return w
 }
 
-// guard is one of the three checks of which each alone keeps a kind of lost
-// update away.
+// guard is one of the checks of which each alone keeps a kind of harm away.
 type guard uint8
 
 const (
-	viewGuard guard = 1 << iota // the live state is the one that was seen
-	gateGuard                   // nothing moved between capture and arming
-	casGuard                    // the publish demands the exact head and versions
+	viewGuard  guard = 1 << iota // the live state is the one that was seen
+	gateGuard                    // nothing moved between capture and arming
+	casGuard                     // the publish demands the exact head and versions
+	rivalGuard                   // no other writer passed its gates meanwhile
 )
 
 const (

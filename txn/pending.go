@@ -34,7 +34,7 @@ func records(ctx context.Context, store blob.Store, own string) ([]pending, erro
 			continue
 		}
 		if len(out) == maxPending {
-			return nil, &RecoveryRequiredError{OperationID: out[0].id, Reason: fmt.Sprintf("more than %d recovery records are there", maxPending)}
+			return nil, &RecoveryRequiredError{OperationID: out[0].id, Other: true, Reason: fmt.Sprintf("more than %d recovery records are there", maxPending)}
 		}
 		if id := strings.TrimSuffix(path.Base(e.Key), sidecar.Suffix); id != own {
 			out = append(out, pending{id: id})
@@ -84,7 +84,7 @@ func (p *pending) refusal() error {
 	} else if p.rec.Phase != "" {
 		reason = fmt.Sprintf("it is a %s on branch %s that is %s and not finished", p.rec.Kind, named(p.rec.Branch), p.rec.Phase)
 	}
-	return &RecoveryRequiredError{OperationID: p.id, Reason: reason, Err: p.err}
+	return &RecoveryRequiredError{OperationID: p.id, Other: true, Reason: reason, Err: p.err}
 }
 
 // claims are the operations whose records name a table on a branch.

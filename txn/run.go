@@ -78,7 +78,7 @@ func mayRepeat(p *PublishPlan, err error) (again, moved bool) {
 	)
 	switch {
 	case errors.As(err, &other):
-		return other.OperationID != p.ID, false
+		return other.Other, false
 	case errors.As(err, &changed), errors.As(err, &mismatch):
 		return p.Class == Additive || p.Class == Strict, true
 	}
