@@ -10,9 +10,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
+
+	"github.com/omnideck/omnideck/internal/rivals"
 )
 
 func TestMain(m *testing.M) {
+	rivals.Child(duelist)
 	if os.Getenv("OMNIDECK_TEST_STATE") == "" && strings.HasSuffix(os.Args[0], ".test") {
 		dir, err := os.MkdirTemp("", "omnideck-cli")
 		if err != nil {

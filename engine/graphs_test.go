@@ -18,9 +18,13 @@ import (
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/internal/rivals"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	rivals.Child(mortal)
+	goleak.VerifyTestMain(m)
+}
 
 // sharedGraphs are the graphs that the Rust engine wrote, beside the checkout.
 var sharedGraphs = []string{"midlife", "maintained", "diverged", "deep", "wide"}

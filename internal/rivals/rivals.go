@@ -9,27 +9,48 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 const variable = "OMNIDECK_RIVAL"
 
-// Main is TestMain of a package whose binary is also the rival: a process that
-// was started with a job does that instead of the tests.
+// Main is TestMain of a package whose binary is also the rival.
 func Main(m *testing.M, rival func(job []string) error) {
+	Child(rival)
+	os.Exit(m.Run())
+}
+
+// Child does, in a process that was started with a job, that job, and ends the
+// process; in any other it does nothing. It stands first in a TestMain. Processes
+// that the rival starts have no job.
+func Child(rival func(job []string) error) {
 	job := os.Getenv(variable)
 	if job == "" {
-		os.Exit(m.Run())
+		return
 	}
+	os.Unsetenv(variable)
 	if err := rival(strings.Fields(job)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	os.Exit(0)
 }
 
 // Run starts a process for each job, words with spaces between, all before it
 // waits for the first, and returns the lines that each printed. One that fails
 // ends the test.
 func Run(t testing.TB, jobs ...string) [][]string {
+	t.Helper()
+	told, killed := RunKilled(t, jobs...)
+	if killed > 0 {
+		t.Fatalf("%d of %d processes were killed", killed, len(jobs))
+	}
+	return told
+}
+
+// RunKilled is Run of processes that may kill themselves (Die), and says how many
+// did: the last line of one that did may be broken off.
+func RunKilled(t testing.TB, jobs ...string) (told [][]string, killed int) {
 	t.Helper()
 	out, procs := make([]bytes.Buffer, len(jobs)), make([]*exec.Cmd, len(jobs))
 	for i, job := range jobs {
@@ -40,14 +61,26 @@ func Run(t testing.TB, jobs ...string) [][]string {
 			t.Fatal(err)
 		}
 	}
-	told := make([][]string, len(jobs))
+	told = make([][]string, len(jobs))
 	for i, p := range procs {
-		if err := p.Wait(); err != nil {
+		switch err := p.Wait(); {
+		case err != nil && p.ProcessState != nil && !p.ProcessState.Exited():
+			killed++
+		case err != nil:
 			t.Fatalf("process %d: %v", i, err)
 		}
 		for line := range strings.Lines(out[i].String()) {
 			told[i] = append(told[i], strings.TrimSpace(line))
 		}
 	}
-	return told
+	return told, killed
+}
+
+// Die kills this process, without a word, after a time.
+func Die(after time.Duration) {
+	time.AfterFunc(after, func() {
+		if p, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = p.Kill()
+		}
+	})
 }
