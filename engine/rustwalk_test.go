@@ -48,6 +48,7 @@ func TestWalkWithTheRustEngine(t *testing.T) {
 				}
 			}
 			w.compare()
+			w.pylance()
 			t.Logf("%d steps: %v", steps, w.did)
 		})
 	}
@@ -128,7 +129,7 @@ func newRustWalk(t *testing.T, bin string, seed uint64) *rustWalk {
 		if w.g != nil {
 			_ = w.g.Close()
 		}
-		if t.Failed() {
+		if t.Failed() || os.Getenv("KEEP") != "" {
 			t.Logf("seed %d, step %d: the graphs are in %s", seed, w.at, dir)
 		} else if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
