@@ -107,7 +107,7 @@ func (r *draw) value(kind string) (js, literal string) {
 	case "small": // of a vector: the Rust CLI trains an index of greater ones without end
 		return decimal(float64(pick(r, 0, 1.5, 0.25, -2.25)))
 	case "F64":
-		return decimal(pick(r, 0, 2.5, 0.1, 1e23, -7.125, float64(r.IntN(1000))/1000)) // a text of 17 digits the Rust CLI reads as a neighbour of its number
+		return decimal(pick(r, 0, 2.5, 0.1, 1e23, -7.125, float64(r.IntN(1000))/1000)) // see TestWhereTheRustEngineErrs
 	case "Date":
 		d := r.day().Format("2006-01-02")
 		return `"` + d + `"`, `date("` + d + `")`
