@@ -70,6 +70,7 @@ var flagTable = map[string]flagSpec{
 	"depth":        {kind: kindInt, usage: "edges to follow from the first node", def: 1, try: "2"},
 	"graph":        {kind: kindBool, usage: "draw the commit graph of all branches"},
 	"deep":         {kind: kindBool, usage: "also read every old manifest and decode every value"},
+	"key-column":   {kind: kindString, usage: "with --deep: a column of text whose values are to stand once each (default the primary key, if the schema marks one)", try: "object_id", name: "key"},
 	"details":      {kind: kindBool, usage: "also say where each branch began, what it owns and who needs it"},
 	"screen":       {kind: kindString, usage: "the screen to begin with, as in commits or node:T/rows", try: "commits", words: rootPlaces},
 	"theme":        {kind: kindString, usage: "colours: " + strings.Join(theme.Names(), ", ") + " (also OMNIDECK_THEME for the workstation)", try: "mono", words: theme.Names},

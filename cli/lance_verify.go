@@ -12,9 +12,9 @@ import (
 
 func lanceVerifyVerb() *verb {
 	return &verb{
-		name: "lance verify", place: onDataset, flags: []string{"branch", "at-version", "deep", "external"},
+		name: "lance verify", place: onDataset, flags: []string{"branch", "at-version", "deep", "key-column", "external"},
 		short:   "Check a version of a dataset, its chain and its refs",
-		long:    "Check a version of a dataset against the objects that it names, its chain, branches and tags. --deep also reads\nevery manifest, every deletion file and every value, and compares where blobs lie with the lengths of their files. A flip\ninside a blob cannot be seen: Lance keeps no checksums. Exits with 3 when something is wrong. Changes nothing.",
+		long:    "Check a version of a dataset against the objects that it names, its chain, branches and tags. --deep also reads\nevery manifest, every deletion file and every value, compares where blobs lie with the lengths of their files, and lists\nrows with the same key. A flip inside a blob cannot be seen: Lance keeps no checksums. Exits with 3 when something is wrong. Changes nothing.",
 		example: "lance verify demo:__manifest --deep",
 		run: onLance(func(ctx context.Context, c *call, d *dataset) error {
 			r, err := d.verify(ctx)
@@ -36,7 +36,7 @@ func lanceVerifyVerb() *verb {
 // verify judges the version that the flags name. When its manifest is damaged
 // that is a finding, and chain and refs are judged all the same.
 func (d *dataset) verify(ctx context.Context) (*lance.Report, error) {
-	o := lance.VerifyOptions{Deep: d.c.boolean("deep"), Refs: true, Chains: true}
+	o := lance.VerifyOptions{Deep: d.c.boolean("deep"), Refs: true, Chains: true, Keys: true, Key: d.c.text("key-column")}
 	s, err := d.snapshot(ctx)
 	var damaged *lance.DamagedManifestError
 	switch {
@@ -65,6 +65,8 @@ type datasetProblem struct {
 	Found        string `json:"found"`
 	Expected     string `json:"expected"`
 	RowsAffected uint64 `json:"rows_affected"`
+
+	Copies []lance.Copy `json:"copies,omitempty"` // of duplicate-key
 }
 
 type datasetChecked struct {
@@ -80,7 +82,7 @@ func tellReport(branch string, r *lance.Report) *datasetReport {
 	d := &datasetReport{Clean: r.Clean(), Problems: []datasetProblem{},
 		Checked: datasetChecked{r.Files, r.Fragments, r.Rows, r.Indexes, r.Versions, r.Refs}}
 	for _, p := range r.Problems {
-		d.Problems = append(d.Problems, datasetProblem{p.ID, p.Severity, branch, p.Version, p.Key, p.Found, p.Expected, p.RowsAffected})
+		d.Problems = append(d.Problems, datasetProblem{p.ID, p.Severity, branch, p.Version, p.Key, p.Found, p.Expected, p.RowsAffected, p.Copies})
 	}
 	return d
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"time"
 
+	"github.com/omnideck/omnideck/lance"
+
 	"github.com/omnideck/omnideck/txn"
 )
 
@@ -435,6 +437,9 @@ type Problem struct {
 	Entities []string `json:"entities,omitempty"`
 	Property string   `json:"property,omitempty"`
 	Value    string   `json:"value,omitempty"`
+
+	// Copies are where the rows of Entities lie, of duplicate-id.
+	Copies []lance.Copy `json:"copies,omitempty"`
 }
 
 // Verification is the answer of `verify`.

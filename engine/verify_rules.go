@@ -159,7 +159,13 @@ func (v *verifier) judge(ctx context.Context, w *wholeTable, t *schema.Type, lin
 		w.ids = x.IDs() // sorted by now
 	}
 	for _, f := range x.Faults(w.whole) {
-		v.add(faultProblem(f, w.entry, w.branch))
+		p := faultProblem(f, w.entry, w.branch)
+		if f.First.Rule == validate.RuleDuplicate {
+			if p.Copies, _, err = w.snap.Copies(ctx, "id", f.Named...); err != nil {
+				return err
+			}
+		}
+		v.add(p)
 	}
 	for _, l := range links {
 		for _, f := range l.faults.List() {

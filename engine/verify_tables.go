@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
@@ -72,7 +73,22 @@ func (v *verifier) table(ctx context.Context, e manifest.Entry, branch string, r
 	if rows, known := s.CountRows(); known && rows != e.Rows {
 		v.add(Problem{ID: "count", Table: e.Alias, Branch: branch, Version: e.Version, Key: s.Object().Key, Found: fmt.Sprintf("%d rows by the table's manifest", rows), Expected: fmt.Sprintf("%d rows, as the graph recorded", e.Rows), RowsAffected: difference(rows, e.Rows)})
 	}
+	v.keyMark(s, e, branch)
 	return s, v.snapshot(ctx, s, e.Alias, branch, refs)
+}
+
+// keyMark checks that the schema of a table marks id, and nothing else, as its
+// key: without the mark Lance lets two writers insert the same id, and the Rust
+// engine refuses every keyed write.
+func (v *verifier) keyMark(s *lance.Snapshot, e manifest.Entry, branch string) {
+	var marked []string
+	for _, f := range s.Schema().PrimaryKey() {
+		marked = append(marked, f.Name)
+	}
+	if !slices.Equal(marked, []string{"id"}) {
+		v.add(Problem{ID: "key-mark", Table: e.Alias, Branch: branch, Version: e.Version, Key: s.Object().Key,
+			Found: fmt.Sprintf("the key that the table's schema marks is %q", marked), Expected: `the mark on "id" alone: without it two writers may insert one id`, RowsAffected: e.Rows})
+	}
 }
 
 func difference(a, b uint64) uint64 { return max(a, b) - min(a, b) }

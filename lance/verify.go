@@ -19,6 +19,10 @@ type VerifyOptions struct {
 	// bytes of blobs are not read: Lance keeps no check sums, so that a flip
 	// inside one, or one that makes another legal value, cannot be seen.
 	Deep bool
+	// Keys, with Deep, also looks for rows with the same key: a value of the column
+	// Key, which is text, "" = of the primary key if the schema marks one such.
+	Keys bool
+	Key  string
 	Refs bool // also judge the chain of versions, its transactions, the branches and the tags
 
 	// Chains, with Refs and Deep, also reads every manifest of main and of all
@@ -31,7 +35,7 @@ type Problem struct {
 	// ID says what was checked: file-missing, file-size, rows,
 	// text, blob, deletions, row-ids, row-versions, flags, fragment-ids, fragment-files,
 	// file-version, fields, index, base-path, version-unreadable, transaction,
-	// branch-leftover; and the ids of chain and ref findings.
+	// branch-leftover, duplicate-key; and the ids of chain and ref findings.
 	ID           string
 	Severity     string // error, warn, info
 	Version      uint64
@@ -39,6 +43,7 @@ type Problem struct {
 	Found        string
 	Expected     string
 	RowsAffected uint64
+	Copies       []Copy // of duplicate-key: the rows
 }
 
 // Report is what Verify found and how much it looked at.
@@ -81,7 +86,7 @@ func Verify(ctx context.Context, s *Snapshot, o VerifyOptions) (*Report, error) 
 		}
 	}
 	c.indexes()
-	for _, step := range []func(context.Context) error{c.files, c.values, c.uniqueRowIDs, c.refs} {
+	for _, step := range []func(context.Context) error{c.files, c.values, c.uniqueRowIDs, c.keys, c.refs} {
 		if err := step(ctx); err != nil {
 			return nil, c.fail(err)
 		}
