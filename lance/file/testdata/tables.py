@@ -12,7 +12,7 @@ import datetime as dtm, decimal, json, os, random, string, sys
 import pyarrow as pa
 import lance
 
-out = sys.argv[1]
+out = sys.argv[1]  # of a script that imports this one, too
 cases = []
 refused = []
 
@@ -182,14 +182,15 @@ def random_tables(seed, count):
 
 # ---------------------------------------------------------------- case 9
 
-def nulls():
+def null_rows():
+    """The tables of case 9, and more of the kind: name, type, values."""
     L, S = pa.list_, pa.struct([("a", pa.string()), ("b", pa.int32())])
     x, y = {"a": "x", "b": 1}, {"a": "y", "b": 2}
     xn, yn, nn = {"a": "x", "b": None}, {"a": "y", "b": None}, {"a": None, "b": None}
     utc = dtm.timezone.utc
     stamps = [dtm.datetime(2026, 3, 29, 1, 30, tzinfo=utc), None, dtm.datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=utc)]
     us = [None if s is None else (s - dtm.datetime(1970, 1, 1, tzinfo=utc)) // dtm.timedelta(microseconds=1) for s in stamps]
-    rows = [
+    return [
         ("list", L(pa.int64()), [None, [1, 2, 3], [], None, []]),
         ("list-items", L(pa.int64()), [[1, None, 3], [4, 5, None]]),
         ("list-null-items", L(pa.int64()), [[None, None], [None]]),
@@ -225,7 +226,10 @@ def nulls():
         ("date64", pa.date64(), [0, -86400000, 86400000, None]),
         ("ts", pa.timestamp("us"), us), ("ts-utc", pa.timestamp("us", "UTC"), us), ("ts-berlin", pa.timestamp("us", "Europe/Berlin"), us),
     ]
-    for name, t, values in rows:
+
+
+def nulls():
+    for name, t, values in null_rows():
         table = pa.table({"id": pa.array(range(len(values)), pa.int64()), "v": pa.array(values, t)})
         for version in ("2.1", "2.2"):
             save("%s@%s" % (name, version), [table], version)
@@ -262,6 +266,7 @@ def fields():
     case("absent", pa.table({"x": pa.array([None] * 3, pa.int64())}))
 
 
-os.makedirs(out, exist_ok=True)
-{"random": random_tables, "nulls": nulls, "fields": fields}[sys.argv[2]](*sys.argv[3:])
-json.dump({"pylance": lance.__version__, "refused": refused, "cases": cases}, open(os.path.join(out, "index.json"), "w"))
+if __name__ == "__main__":
+    os.makedirs(out, exist_ok=True)
+    {"random": random_tables, "nulls": nulls, "fields": fields}[sys.argv[2]](*sys.argv[3:])
+    json.dump({"pylance": lance.__version__, "refused": refused, "cases": cases}, open(os.path.join(out, "index.json"), "w"))
