@@ -19,6 +19,7 @@ import (
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/format"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/schema/value"
@@ -34,6 +35,7 @@ type planting struct {
 	n     uint64
 
 	nameless bool // an empty id or end is a null
+	unmarked bool // schemas do not mark the key
 }
 
 // Read is randomness that repeats itself.
@@ -132,13 +134,16 @@ type planted struct {
 }
 
 // plantGraph makes a graph of a schema and the first rows of its tables.
-func plantGraph(t testing.TB, source string, rows map[string][]planted) *planting {
+func plantGraph(t testing.TB, source string, rows map[string][]planted, more ...func(*planting)) *planting {
 	t.Helper()
 	shape, err := schema.Compile([]byte(source))
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := &planting{t: t, store: memstore.New(memstore.Options{Name: "g"}), ir: shape.Resolve("01ARZ3NDEKTSV4RRFFQ69G5FAV")}
+	for _, f := range more {
+		f(g)
+	}
 	ctx := t.Context()
 	for _, o := range schema.Objects([]byte(source), g.ir) {
 		if _, err := g.store.Put(ctx, o.Key, o.Data); err != nil {
@@ -154,6 +159,10 @@ func plantGraph(t testing.TB, source string, rows map[string][]planted) *plantin
 			loose := tt.LanceSchema() // of a program that lets nulls pass
 			for _, f := range loose.Fields {
 				f.Nullable = true
+				if g.unmarked {
+					f.PrimaryKey = false
+					delete(f.Metadata, format.MetaPrimaryKey)
+				}
 			}
 			c := lance.CreateOptions{Schema: loose, UUID: g.uuid(), Now: g.now, Rand: g}
 			if len(rows[tt.Alias()]) > 0 {
@@ -299,6 +308,7 @@ func TestVerifyPlanted(t *testing.T) {
 				p.Property != c.property || c.value != "" && p.Value != c.value || !slices.Equal(p.Entities, c.entities) || p.RowsAffected != c.affected || !strings.Contains(p.Found, c.found) {
 				t.Errorf("%+v", p)
 			}
+			g.copies(p)
 		})
 	}
 }
