@@ -24,43 +24,86 @@ func loadVerb() *verb {
 			"as many commits as needed; broken off, the same line goes on with what has not landed.",
 		example: "load ports --data ports.jsonl --mode append\nload ports --data all.jsonl --mode merge --chunk",
 		run: func(ctx context.Context, c *call) error {
-			l, err := c.loading()
+			l, lines, err := c.loading()
 			if err != nil {
 				return err
 			}
-			return writing(func(ctx context.Context, c *call, g *engine.Graph) error { return c.load(ctx, g, l) })(ctx, c)
+			defer lines.close()
+			return writing(func(ctx context.Context, c *call, g *engine.Graph) error { return c.load(ctx, g, l, lines) })(ctx, c)
 		},
 	}
 }
 
 // loading reads what to load from the command line.
-func (c *call) loading() (l engine.LoadOptions, err error) {
+func (c *call) loading() (l engine.LoadOptions, lines *lineFile, err error) {
 	if l.WriteOptions, err = c.writeOptions(); err != nil {
-		return l, err
+		return l, nil, err
 	}
 	path, mode := c.text("data"), c.text("mode")
 	switch {
 	case c.given("from") && strings.TrimSpace(c.text("from")) == "":
-		return l, usagef("--from is empty: name a branch")
+		return l, nil, usagef("--from is empty: name a branch")
 	case !slices.Contains(loadModes, mode):
-		return l, usagef("--mode is %q, expected one of %s", mode, strings.Join(loadModes, ", "))
+		return l, nil, usagef("--mode is %q, expected one of %s", mode, strings.Join(loadModes, ", "))
 	case c.boolean("chunk") && mode == string(engine.LoadOverwrite):
-		return l, usagef("--chunk splits append and merge; an overwrite is one commit")
+		return l, nil, usagef("--chunk splits append and merge; an overwrite is one commit")
 	case c.boolean("chunk") && (c.boolean("dry-run") || c.given("plan")):
-		return l, usagef("--chunk cannot be used with --dry-run or --plan: which commits are left to make hangs on the one before")
+		return l, nil, usagef("--chunk cannot be used with --dry-run or --plan: which commits are left to make hangs on the one before")
 	}
 	l.Mode = engine.LoadMode(mode)
-	l.Input = func() (io.ReadCloser, error) {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("read the lines: %w", err)
-		}
-		return f, nil
+	lines = &lineFile{path: path}
+	if c.boolean("chunk") && lines.once() {
+		return l, nil, usagef("--chunk reads the lines more than once, and %s is a pipe: write them to a file first", path)
 	}
-	return l, nil
+	l.Input = lines.open
+	return l, lines, nil
 }
 
-func (c *call) load(ctx context.Context, g *engine.Graph, l engine.LoadOptions) error {
+// lineFile is the file with the lines, which is opened again for each reading. A
+// pipe gives them once.
+type lineFile struct {
+	path  string
+	ahead *os.File // opened and not handed out yet
+	given bool
+}
+
+func (f *lineFile) once() bool {
+	fi, err := os.Stat(f.path)
+	return err == nil && fi.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
+}
+
+// look opens the file for the first reading, so that one that is not there is
+// told before anything else is done.
+func (f *lineFile) look() (err error) {
+	f.ahead, err = os.Open(f.path)
+	if err != nil {
+		return fmt.Errorf("read the lines: %w", err)
+	}
+	return nil
+}
+
+func (f *lineFile) open() (io.ReadCloser, error) {
+	if f.given && f.once() {
+		return nil, fmt.Errorf("read the lines: %s is a pipe, and they were read once: load again", f.path)
+	}
+	if f.ahead == nil {
+		if err := f.look(); err != nil {
+			return nil, err
+		}
+	}
+	file := f.ahead
+	f.ahead, f.given = nil, true
+	return file, nil
+}
+
+// close drops what was opened and nobody read.
+func (f *lineFile) close() {
+	if f.ahead != nil {
+		_ = f.ahead.Close()
+	}
+}
+
+func (c *call) load(ctx context.Context, g *engine.Graph, l engine.LoadOptions, lines *lineFile) error {
 	c.target()
 	if l.Mode == engine.LoadOverwrite {
 		if err := c.confirm("load --mode overwrite"); err != nil {
@@ -69,12 +112,8 @@ func (c *call) load(ctx context.Context, g *engine.Graph, l engine.LoadOptions) 
 	} else {
 		c.boolean("yes")
 	}
-	in, err := l.Input()
-	if err != nil {
+	if err := lines.look(); err != nil {
 		return err
-	}
-	if err := in.Close(); err != nil {
-		return fmt.Errorf("read the lines: %w", err)
 	}
 	if c.boolean("chunk") {
 		return c.loadChunks(ctx, g, l)

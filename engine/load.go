@@ -149,7 +149,8 @@ func (e *PartlyLoadedError) Unwrap() error { return e.Err }
 // it was broken off (package load). Each chunk is one operation; the next one is
 // read meanwhile, so that two are held.
 //
-// Errors: as Load; *load.ChangedError; *UsageError for another mode. The receipt
+// Errors: as Load; *UsageError for another mode; *PartlyLoadedError for what came
+// after the lines were read once, a *load.ChangedError among it. The receipt
 // beside them says what was committed.
 func (g *Graph) LoadChunks(ctx context.Context, l LoadOptions, progress func(ChunkProgress)) (*ChunkedReceipt, error) {
 	out := &ChunkedReceipt{Receipt: Receipt{Branch: nameOf(l.Branch)}}
@@ -181,7 +182,7 @@ func (g *Graph) LoadChunks(ctx context.Context, l LoadOptions, progress func(Chu
 	err = eachAhead(plan, func(c *load.Chunk) error {
 		r, err := g.loadChunk(ctx, l, c)
 		if err != nil {
-			return &PartlyLoadedError{c.Number, c.Of, out.Commits, err}
+			return err
 		}
 		done += c.Nodes + c.Edges
 		p := ChunkProgress{Chunk: c.Number, Of: c.Of, Entities: int(c.Nodes + c.Edges), Done: done, Total: total, Commit: r.Commit, Landed: r.Commit == nil}
@@ -191,7 +192,10 @@ func (g *Graph) LoadChunks(ctx context.Context, l LoadOptions, progress func(Chu
 		}
 		return nil
 	})
-	return out, err
+	if err != nil {
+		return out, &PartlyLoadedError{min(out.Commits+out.Landed+1, out.Chunks), out.Chunks, out.Commits, err}
+	}
+	return out, nil
 }
 
 // errGivenUp ends the reading of chunks that nobody takes any more.

@@ -14,6 +14,7 @@ import (
 	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/engine/load"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/txn"
@@ -258,6 +259,22 @@ func TestLoadInChunks(t *testing.T) {
 	var usage *engine.UsageError
 	if _, err := g.LoadChunks(t.Context(), l, nil); !errors.As(err, &usage) {
 		t.Errorf("%v", err)
+	}
+}
+
+// When the lines change after a chunk was loaded, what was loaded is told.
+func TestLinesThatChangeBetweenChunks(t *testing.T) {
+	_, g := filled(t, library, shelf)
+	opened := 0
+	l := engine.LoadOptions{Mode: engine.LoadAppend, Input: func() (io.ReadCloser, error) {
+		opened++
+		return numberedBooks(8192 + 6 - opened)()
+	}}
+	r, err := g.LoadChunks(t.Context(), l, nil)
+	var partly *engine.PartlyLoadedError
+	var changed *load.ChangedError
+	if !errors.As(err, &partly) || !errors.As(err, &changed) || partly.Commits != 1 || partly.Chunk != 2 || changed.Chunk != 2 || !engine.Wrote(err) || r.Commits != 1 {
+		t.Errorf("%+v, %T: %v", r, err, err)
 	}
 }
 

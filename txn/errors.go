@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/omnideck/omnideck/txn/sidecar"
 	"github.com/omnideck/omnideck/txn/validate"
 )
 
@@ -113,10 +114,12 @@ type RecoveryRequiredError struct {
 }
 
 func (e *RecoveryRequiredError) Error() string {
+	record := sidecar.Folder + e.OperationID + sidecar.Suffix
 	if e.Other {
-		return fmt.Sprintf("operation %s stands in the way: %s; nothing was written: wait for its writer, or run recover when that one is gone, and then write again", e.OperationID, e.Reason)
+		return fmt.Sprintf("operation %s stands in the way: %s; nothing was written: wait for its writer, or, when that one is gone, let the Rust CLI recover %s by opening the graph at its full address, and then write again",
+			e.OperationID, e.Reason, record)
 	}
-	return fmt.Sprintf("operation %s stopped part-way: %s; a recovery record owns what it did: run recover, and do not repeat the write before", e.OperationID, e.Reason)
+	return fmt.Sprintf("operation %s stopped part-way: %s; what it did belongs to the record %s: do not repeat the write before the Rust CLI has recovered that by opening the graph at its full address", e.OperationID, e.Reason, record)
 }
 
 func (e *RecoveryRequiredError) Is(target error) bool { return target == ErrRecovery }
@@ -137,7 +140,7 @@ func (e *DriftError) Error() string {
 	if n == 1 {
 		versions = "version"
 	}
-	return fmt.Sprintf("%s on branch %s has %d unpublished %s (%d is published, %d is the newest) that no recovery record explains; nothing was written: run repair",
+	return fmt.Sprintf("%s on branch %s has %d unpublished %s (%d is published, %d is the newest) that no recovery record explains; nothing was written: `omnigraph repair` tells what they are",
 		e.Table, named(e.Branch), n, versions, e.Published, e.Head)
 }
 
@@ -201,7 +204,7 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("a schema apply holds the lock %s since %s, so that nothing may be written; nothing was: wait for it, or let doctor say whether it died", e.Key, e.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("a schema apply holds the lock %s since %s, so that nothing may be written; nothing was: wait for it, or look with `omnideck info` whether it died", e.Key, e.Since.UTC().Format(time.RFC3339))
 }
 
 func (e *LockedError) Is(target error) bool { return target == ErrCaller }

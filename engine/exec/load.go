@@ -77,7 +77,7 @@ func Chunk(ctx context.Context, t *txn.Txn, c *load.Chunk, mode load.Mode) (*Pla
 		return nil, txn.ErrNothing
 	}
 	if d := standing.First; d != nil && mode == load.Append {
-		return nil, fmt.Errorf("line %d: %s: %w", d.Line, d, &txn.KeyConflictError{Table: d.Type.Alias(), ID: d.ID})
+		return nil, fmt.Errorf("%s: %w", d, &txn.KeyConflictError{Table: d.Type.Alias(), ID: d.ID})
 	}
 	rest := make([]*load.Batch, len(standing.Rest))
 	for i, b := range standing.Rest {

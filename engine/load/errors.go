@@ -44,5 +44,5 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("chunk %d: the input is not what it was when its chunks were planned; what was loaded before stays: load again with the same options, and rows that stand are passed over", e.Chunk)
+	return fmt.Sprintf("from chunk %d on the input is not what it was when its chunks were planned, and nothing of it was loaded", e.Chunk)
 }
