@@ -10,7 +10,7 @@ TAGS    := disable_grpc_modules
 RACE    := ./blob/... ./cost/... ./lance ./lance/commit ./lance/file ./manifest ./branches ./txn ./engine ./tui/... ./internal/pace
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: build test race check fmt vet lint arch generate tidy clean-tree cross s3 bench fuzz goldens
+.PHONY: build test race check fmt vet lint arch generate tidy clean-tree cross s3 bench bench-writes fuzz goldens
 
 build: ## the binary, static, in ./omnideck
 	CGO_ENABLED=0 $(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o omnideck .
@@ -56,6 +56,10 @@ s3: ## build versitygw and s3meter into ./bin and start both; ends on Ctrl-C
 bench: ## our reader and our writer against pylance, each in one run
 	$(GO) run ./internal/bench
 	$(GO) run ./internal/bench -write
+
+bench-writes: build ## a mutation, and a load of a million nodes and a million edges, beside the Rust CLI (OMNIGRAPH_BIN)
+	$(GO) run ./internal/bench -mutate maintained -runs 30
+	$(GO) run ./internal/bench -load
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target, FUZZTIME each

@@ -93,7 +93,7 @@ func main() {
 	flag.StringVar(&c.only, "only", "", "only this line: names of columns with commas, take or single")
 	flag.StringVar(&c.profile, "profile", "", "write a CPU profile of our side to this file")
 	flag.BoolVar(&c.load, "load", false, "load a graph, beside the Rust CLI")
-	flag.StringVar(&c.mutate, "mutate", "", "change rows of copies of this graph, beside the Rust CLI")
+	flag.StringVar(&c.mutate, "mutate", "", "change rows of copies of this graph, a folder or a name in shared, beside the Rust CLI")
 	flag.StringVar(&c.statement, "statement", `query q() { update Port set { depth_m: %d.5 } where code = "NLRTM" }`, "what changes the row; %d is another number each time")
 	flag.StringVar(&c.binary, "binary", "omnideck", "our binary, as make build makes it")
 	flag.Parse()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/omnideck/omnideck/fixtures"
 )
 
 // mutates changes one row, in one process each, of two copies of a graph, in
@@ -20,7 +22,7 @@ func mutates(c config) error {
 		if err := os.RemoveAll(roots[i]); err != nil {
 			return err
 		}
-		if err := os.CopyFS(roots[i], os.DirFS(c.mutate)); err != nil {
+		if err := copyGraph(roots[i], c.mutate); err != nil {
 			return err
 		}
 	}
@@ -32,4 +34,29 @@ func mutates(c config) error {
 		}
 	}
 	return line(c, "one row, one process", 1, one(0), one(1))
+}
+
+// copyGraph copies a graph: a folder, or one of those in shared by its name.
+func copyGraph(root, graph string) error {
+	if fi, err := os.Stat(graph); err == nil && fi.IsDir() {
+		return os.CopyFS(root, os.DirFS(graph))
+	}
+	archive, err := fixtures.Shared("graphs", graph+".tar.gz")
+	if err != nil {
+		return fmt.Errorf("%s is no folder, nor a graph in shared: %w", graph, err)
+	}
+	files, err := fixtures.Unpack(archive)
+	if err != nil {
+		return err
+	}
+	for key, data := range files {
+		name := filepath.Join(root, filepath.FromSlash(key))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }

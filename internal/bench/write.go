@@ -28,7 +28,7 @@ func writes(ctx context.Context, c config, p *peer, ours reader, path string) er
 		if c.only != "" && c.only != col.name {
 			continue
 		}
-		src, err := load(ctx, ours, col.name)
+		src, err := held(ctx, ours, col.name)
 		if err != nil {
 			return err
 		}
@@ -62,8 +62,8 @@ type source struct {
 	fields []*format.Field
 }
 
-// load reads columns to one batch.
-func load(ctx context.Context, r reader, names string) (source, error) {
+// held reads columns to one batch.
+func held(ctx context.Context, r reader, names string) (source, error) {
 	d, ok := r.(*dataset)
 	if !ok {
 		return source{}, fmt.Errorf("-write and -direct do not go together")
