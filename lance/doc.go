@@ -16,6 +16,7 @@
 //	TextIndex.Find        two GETs a segment, once; of a large one one or two GETs for each run of pages that
 //	                      may hold a key; one GET of the deletion file of each fragment in which rows were found
 //	FindText              TextIndex.Find and a Take of the rows found, or a Scan of the column (see there)
+//	                      with OpenOptions.Texts nothing for files that are remembered
 //	CountRows, Fragments, Indexes, Bases, and Transaction when the manifest holds it: nothing
 //	StageInsert, StageAppend, StageOverwrite
 //	                      PUT of a data file for each new fragment, and of its blobs' side-cars
