@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/omnideck/omnideck/engine"
-	"github.com/omnideck/omnideck/txn"
 )
 
 // TestWalkWithTheRustEngine: a walk of random operations, by this engine and by
@@ -129,7 +128,7 @@ func newRustWalk(t *testing.T, bin string, seed uint64) *rustWalk {
 		if w.g != nil {
 			_ = w.g.Close()
 		}
-		if t.Failed() || os.Getenv("KEEP") != "" {
+		if t.Failed() {
 			t.Logf("seed %d, step %d: the graphs are in %s", seed, w.at, dir)
 		} else if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
@@ -195,11 +194,7 @@ func (w *rustWalk) take(s step) {
 			w.open()
 		}
 		got = w.weDo(s)
-		if strings.Contains(got.err, unforked) {
-			s.ours = false // a merge gave the table back to main, and the first write there is the other's
-		}
-	}
-	if !s.ours {
+	} else {
 		got = w.theyDo(w.both, s)
 	}
 	alone := w.theyDo(w.solo, s)
@@ -231,9 +226,6 @@ func (w *rustWalk) note(s step) {
 		w.t.Fatal(err)
 	}
 }
-
-// unforked is in what we say of a table that the branch does not own.
-var unforked = "branch" + " does not own"
 
 func (w *rustWalk) count(s step, o outcome) {
 	what := s.kind + " " + string(s.mode)
@@ -268,9 +260,6 @@ func (w *rustWalk) weDo(s step) (o outcome) {
 		r, err = w.g.Load(w.t.Context(), engine.LoadOptions{WriteOptions: opts, Mode: s.mode, Input: input(s.lines)})
 	}
 	if err != nil {
-		if errors.As(err, new(*txn.UnforkedError)) {
-			return outcome{err: unforked}
-		}
 		return outcome{Refused: true, err: err.Error()}
 	}
 	if r.Warning != nil {
