@@ -377,27 +377,32 @@ func (w *rustWalk) compare() {
 			}
 		}
 	}
-	for _, root := range []string{w.both, w.solo} {
-		if rep := w.mustRust("repair", "--json", root); strings.Count(rep, `"no_drift"`) != strings.Count(rep, `"classification"`) || !strings.Contains(rep, `"no_drift"`) {
-			w.t.Errorf("step %d: repair of %s finds %s", w.at, root, rep)
-		}
-		g, err := engine.Open(w.t.Context(), root, engine.Options{})
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		rep, err := g.Verify(w.t.Context(), engine.VerifyOptions{Deep: true})
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		for _, p := range rep.Problems {
-			w.t.Errorf("step %d: verify of %s: %+v", w.at, root, p)
-		}
-		if err := g.Close(); err != nil {
-			w.t.Error(err)
-		}
-	}
+	w.sound(w.both)
+	w.sound(w.solo)
 	if w.t.Failed() {
 		w.t.FailNow()
+	}
+}
+
+// sound lets repair and verify look for what is wrong.
+func (w *rustWalk) sound(root string) {
+	w.t.Helper()
+	if rep := w.mustRust("repair", "--json", root); strings.Count(rep, `"no_drift"`) != strings.Count(rep, `"classification"`) || !strings.Contains(rep, `"no_drift"`) {
+		w.t.Errorf("step %d: repair of %s finds %s", w.at, root, rep)
+	}
+	g, err := engine.Open(w.t.Context(), root, engine.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	rep, err := g.Verify(w.t.Context(), engine.VerifyOptions{Deep: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, p := range rep.Problems {
+		w.t.Errorf("step %d: verify of %s: %+v", w.at, root, p)
+	}
+	if err := g.Close(); err != nil {
+		w.t.Error(err)
 	}
 }
 

@@ -1,9 +1,9 @@
 """Reads, and maintains, every dataset of a graph.
 
-  pylance_graph.py look ROOT < TABLES      TABLES: [{path, branch (null = main), version}]
+  pylance_graph.py look ROOT [all] < TABLES      TABLES: [{path, branch (null = main), version}]
   pylance_graph.py maintain ROOT
 
-look validates every version of every branch of every dataset and scans it, and prints for each of TABLES a digest of each row, sorted: of the columns in order of
+look validates the newest version, or all, of every branch of every dataset and scans it, and prints for each of TABLES a digest of each row, sorted: of the columns in order of
 their names, without an id that a program drew, blobs as their bytes. maintain compacts every dataset, brings its indexes up to date, cleans it, and demands the same rows after each; it prints
 how many datasets and branches that were, and what was removed.
 """
@@ -32,8 +32,8 @@ def at(path, branch, version=None):
     return ds if branch is None and version is None else ds.checkout_version((branch, version))
 
 
-def rows(ds):
-    """The values of each row, and its system columns, by id."""
+def rows(ds, system=True):
+    """The values of each row by id, with its row id and versions or without."""
     blobs = [f.name for f in ds.schema if is_blob(f)]
     names = sorted(f.name for f in ds.schema if f.name not in blobs)
     t = ds.scanner(columns=names + SYSTEM).to_table()
@@ -51,7 +51,7 @@ def rows(ds):
         if there:
             for i, b in zip(there, ds.take_blobs(n, ids=[at[i] for i in there])):
                 cols[n][i] = b.readall()
-    return {i: [cols[n][k] for n in sorted(cols)] for k, i in enumerate(ids)}
+    return {i: [cols[n][k] for n in sorted(cols) if system or n not in SYSTEM] for k, i in enumerate(ids)}
 
 
 def digest(row):
@@ -68,7 +68,7 @@ def look():
     for path, branches in datasets():
         for branch in branches:
             head = at(path, branch)
-            for v in head.versions():
+            for v in head.versions() if sys.argv[3:] == ["all"] else head.versions()[-1:]:
                 ds = at(path, branch, v["version"])
                 ds.validate()
                 rows(ds)
@@ -77,7 +77,7 @@ def look():
                 head.stats.index_stats(index.name)
                 out["indexes"] += 1
     for t in json.load(sys.stdin):
-        out["tables"].append(sorted(map(digest, rows(at(t["path"], t["branch"], t["version"])).values())))
+        out["tables"].append(sorted(map(digest, rows(at(t["path"], t["branch"], t["version"]), system=False).values())))
     return out
 
 
