@@ -50,8 +50,8 @@ func TestRPCEqualsWhatTheProxyCounts(t *testing.T) {
 	}
 }
 
-// TestBudgets: what the reading verbs that the issue names may ask of a store
-// by depth of history, and how many of these requests wait for one another.
+// TestBudgets: what the verbs that the issues name may ask of a store by depth of
+// history, and how many of these requests wait for one another.
 // Latency is added so that requests really overlap.
 func TestBudgets(t *testing.T) {
 	if pace.Race {
@@ -78,6 +78,29 @@ func TestBudgets(t *testing.T) {
 				t.Errorf("%s on %s: %d requests in %d hops, budget %d in %d", verb, graph, said.Requests, said.Hops, budget, hops)
 			}
 		}
+		onceMutated(t, l, graph, info.Manifest.Fragments)
+	}
+}
+
+// onceMutated changes one row, cold.
+func onceMutated(t *testing.T, l *lab.Lab, graph string, fragments int64) {
+	t.Helper()
+	mutate := func() cost.Reading {
+		said, seen := counted(t, l, "mutate", l.URI(graph), "-e", `query q() { update Port set { name: "N" } where code = "NLRTM" }`)
+		compareCounts(t, said, seen, true)
+		return said
+	}
+	first := mutate()
+	t.Logf("mutate on %s: %d requests, %d hops", graph, first.Requests, first.Hops)
+	if first.Requests > fragments+40 || graph == "maintained" && first.Requests > 32 {
+		t.Errorf("mutate on %s: %d requests with %d fragments, at most 40 more, and 32 where it is maintained", graph, first.Requests, fragments)
+	}
+	hops := first.Hops
+	for n := 0; n < 12 && hops > 16 && graph == "maintained"; n++ {
+		hops = min(hops, mutate().Hops)
+	}
+	if hops > 16 && graph == "maintained" {
+		t.Errorf("mutate on %s: %d hops, at most 16", graph, hops)
 	}
 }
 

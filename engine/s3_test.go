@@ -21,9 +21,12 @@ import (
 
 // onS3 puts a graph into the bucket of a lab, at the address where it was
 // written.
-func onS3(t *testing.T, l *lab.Lab, name string) string {
+func onS3(t *testing.T, l *lab.Lab, name string) string { return onS3At(t, l, name, name) }
+
+// onS3At puts a graph at an address of the bucket.
+func onS3At(t *testing.T, l *lab.Lab, graph, name string) string {
 	t.Helper()
-	for key, data := range graphFiles(t, name) {
+	for key, data := range graphFiles(t, graph) {
 		path := filepath.Join(l.Path(name), filepath.FromSlash(key))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
