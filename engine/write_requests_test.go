@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/golden"
+	"github.com/omnideck/omnideck/txn"
 )
 
 // costly is a write of which the requests are counted. n tells its runs apart.
@@ -267,4 +269,49 @@ func (h *deepening) at(depth int) (warm, cold blob.Totals) {
 	h.commits++
 	cold, _ = asked(h.t, h.do, writable(h.t, same), h.commits)
 	return warm, cold
+}
+
+// Blobs that an update keeps, beside a row that sets its own, are read side by
+// side, and are no rows of their own; together beyond the limit of one write they
+// are refused before any is read.
+func TestKeptBlobsAreReadSideBySide(t *testing.T) {
+	keep := func(ctx context.Context, g *engine.Graph, _ int) error {
+		_, _, err := g.Mutate(ctx, engine.MutateOptions{Params: []byte(`{"c":"base64:AQ=="}`), Source: `query q($c: Blob) {
+			update Book set { cover: $c } where isbn = "b0"
+			update Book set { pages: 7 } where title = "T" }`})
+		return err
+	}
+	filledWith := func(g *engine.Graph, rows, size int) {
+		asked(t, func(ctx context.Context, g *engine.Graph, _ int) error {
+			_, err := g.Init(ctx, engine.InitOptions{Source: []byte(library)})
+			return err
+		}, g, 0)
+		cover := strings.Repeat("A", size/3*4)
+		for from := 0; from < rows; from += 6 {
+			asked(t, func(ctx context.Context, g *engine.Graph, _ int) error {
+				var lines []string
+				for i := from; i < min(from+6, rows); i++ {
+					lines = append(lines, fmt.Sprintf(`{"type":"Book","data":{"isbn":"b%d","title":"T","cover":"base64:%s"}}`, i, cover))
+				}
+				_, err := g.Load(ctx, engine.LoadOptions{Mode: engine.LoadAppend, Input: input(lines)})
+				return err
+			}, g, 0)
+		}
+	}
+	farAway(t, nil, func(t *testing.T, s *memstore.Store) {
+		filledWith(writable(t, s), 12, 3<<17)
+		one, calls := asked(t, keep, writable(t, s), 1)
+		if one.Hops > 18 {
+			t.Errorf("%d hops, at most 18:\n%s", one.Hops, callsText(one, calls))
+		}
+	})
+	farAway(t, nil, func(t *testing.T, s *memstore.Store) {
+		filledWith(writable(t, s), 12, 3<<20)
+		m := blob.NewMeter(cost.Classify)
+		err := keep(blob.WithMeter(context.Background(), m), writable(t, s), 1)
+		var limit *txn.ResourceLimitError
+		if read := m.Totals().BytesRead; !errors.As(err, &limit) || read > 8<<20 {
+			t.Errorf("%v after %d bytes, expected a limit before the blobs are read", err, read)
+		}
+	})
 }

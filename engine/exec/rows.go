@@ -148,8 +148,8 @@ func (p *pending) blobs(ctx context.Context, s *lance.Snapshot, rows []*written)
 	return without, nil
 }
 
-// carry reads the bytes of a blob property into rows, within the limit of one
-// write.
+// carry reads the bytes of a blob property into rows, side by side, and none when
+// together they are beyond the limit of one write.
 func (p *pending) carry(ctx context.Context, s *lance.Snapshot, i int, rows []*written) error {
 	if len(rows) == 0 {
 		return nil
@@ -162,30 +162,31 @@ func (p *pending) carry(ctx context.Context, s *lance.Snapshot, i int, rows []*w
 	if err != nil {
 		return err
 	}
+	typ := p.typ.Properties[i].Type
+	var read []int // of rows, whose bytes are in the store
 	for n, b := range blobs {
-		w := rows[n]
 		switch {
 		case b == nil || b.Null:
-			w.row.Values[i] = value.Value{}
-			continue
+			rows[n].row.Values[i] = value.Value{}
 		case b.Kind == lance.BlobExternal:
-			if w.row.Values[i], err = value.Of(p.typ.Properties[i].Type, b.URI); err != nil {
+			if rows[n].row.Values[i], err = value.Of(typ, b.URI); err != nil {
 				return err
 			}
-			continue
-		}
-		data, err := b.Read(ctx, 0, int64(b.Size))
-		if err != nil {
-			return err
-		}
-		if w.row.Values[i], err = value.Of(p.typ.Properties[i].Type, "base64:"+encode(data)); err != nil {
-			return err
-		}
-		if err := p.meter.Add(int64(len(data)), 0); err != nil {
-			return limited(err)
+		default:
+			if err := p.meter.More(int64(min(b.Size, validate.MaxBytes+1))); err != nil {
+				return limited(err)
+			}
+			read = append(read, n)
 		}
 	}
-	return nil
+	return each(len(read), func(k int) error {
+		n := read[k]
+		data, err := blobs[n].Read(ctx, 0, int64(blobs[n].Size))
+		if err == nil {
+			rows[n].row.Values[i], err = value.Of(typ, "base64:"+encode(data))
+		}
+		return err
+	})
 }
 
 func encode(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

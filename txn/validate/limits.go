@@ -68,10 +68,21 @@ type Meter struct {
 func (m *Meter) Add(size int64, line int) error {
 	m.Rows++
 	m.Bytes += size
-	switch {
-	case !m.Unbounded && m.Rows > MaxRows:
+	if !m.Unbounded && m.Rows > MaxRows {
 		return &LimitError{Resource: ResourceRows, Of: m.Type.Alias(), Line: line, Limit: MaxRows, Actual: m.Rows, Advice: m.Advice}
-	case m.Bytes > MaxBytes:
+	}
+	return m.bytes(line)
+}
+
+// More counts bytes of a row that was counted already. The error is a
+// *LimitError.
+func (m *Meter) More(size int64) error {
+	m.Bytes += size
+	return m.bytes(0)
+}
+
+func (m *Meter) bytes(line int) error {
+	if m.Bytes > MaxBytes {
 		return &LimitError{Resource: ResourceBytes, Of: m.Type.Alias(), Line: line, Limit: MaxBytes, Actual: m.Bytes, Advice: m.Advice}
 	}
 	return nil
