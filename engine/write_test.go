@@ -337,6 +337,20 @@ func TestInitFailsAnywhere(t *testing.T) {
 	}
 }
 
+// The Rust engine opens no graph whose address has a control character: none is
+// made there.
+func TestInitWhereTheRustEngineCannotOpen(t *testing.T) {
+	for _, name := range []string{"a\tb", "a\nb", "a\x7f"} {
+		s := memstore.New(memstore.Options{Name: name})
+		if _, err := writable(t, s).Init(t.Context(), engine.InitOptions{Source: []byte(library)}); !errors.Is(err, txn.ErrCaller) || !strings.Contains(err.Error(), "control character") {
+			t.Errorf("%q: %v", name, err)
+		}
+		for e := range s.List(t.Context(), blob.ListOptions{Recursive: true}) {
+			t.Errorf("%q: left %s", name, e.Key)
+		}
+	}
+}
+
 // What stands in the way of a new graph.
 func TestInitRefuses(t *testing.T) {
 	s, g := filled(t, library, shelf)

@@ -119,6 +119,9 @@ func Init(ctx context.Context, store blob.Store, o InitOptions) (*Initialized, e
 	if !store.Properties().ConditionalPut {
 		return nil, fmt.Errorf("making a graph at %s: it was not shown that this kind of store creates an object only where there is none: %w", store.Properties().URL, blob.ErrReadOnly)
 	}
+	if url := store.Properties().URL; strings.ContainsFunc(url, control) {
+		return nil, fmt.Errorf("making a graph at %q: the address has a control character, with which the Rust engine opens no graph; nothing was written: name another place: %w", url, ErrCaller)
+	}
 	m := &making{store: store, o: o, url: store.Properties().URL, tables: map[Identity]*lance.Snapshot{}}
 	if err := m.free(ctx); err != nil {
 		return nil, err
@@ -141,6 +144,9 @@ func Init(ctx context.Context, store blob.Store, o InitOptions) (*Initialized, e
 	}
 	return m.publish(context.WithoutCancel(ctx), tables)
 }
+
+// control: a character that no object's name has in the Rust engine.
+func control(r rune) bool { return r < ' ' || r == 0x7f }
 
 // free checks that nothing stands in the way, side by side.
 func (m *making) free(ctx context.Context) error {
