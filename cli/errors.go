@@ -139,6 +139,9 @@ func sentences(err error) string {
 	}
 	text := out.Clean(err.Error())
 	for _, p := range parts {
+		if p == nil {
+			continue
+		}
 		if s := sentences(p); strings.Contains(s, "\n") {
 			text = strings.Replace(text, out.Clean(p.Error()), s, 1)
 		}

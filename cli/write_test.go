@@ -123,3 +123,28 @@ func TestWritesLikeTheRustCLI(t *testing.T) {
 	}
 	run(t, "verify", "--deep", filepath.Join(dir, "ours")).must(t)
 }
+
+// A recovery record that cannot be understood stops a write by its name, whatever
+// is wrong with it, and the graph stays as it was.
+func TestWritesBesideStrangeRecords(t *testing.T) {
+	dir := t.TempDir()
+	pg, graph := filepath.Join(dir, "s.pg"), filepath.Join(dir, "g")
+	if err := os.WriteFile(pg, []byte("node Q { x: String? }"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, "init", "--schema", pg, graph).must(t)
+	record := filepath.Join(graph, "__recovery", "01M8N9G3KFBF79VJZX9B36D8TJ.json")
+	for _, text := range []string{`{"schema_version":10}`, `{"schema_version":8}`, `{"schema_version":9}`, `{`, ``} {
+		writeFiles(t, graph, map[string][]byte{"__recovery/" + filepath.Base(record): []byte(text)})
+		r := run(t, "mutate", "--store", graph, "-e", `query q() { insert Q { x: "1" } }`)
+		if r.code != exitError || !strings.Contains(r.stderr, "__recovery/01M8N9G3KFBF79VJZX9B36D8TJ.json") {
+			t.Errorf("%q: exit %d, %s", text, r.code, r.stderr)
+		}
+	}
+	if err := os.Remove(record); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, "export", graph).must(t); got != "" {
+		t.Errorf("found %q", got)
+	}
+}

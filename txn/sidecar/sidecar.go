@@ -235,7 +235,13 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("%s (%d bytes) cannot be read as a recovery record: %v; it is neither ignored nor removed, writes are refused while it is there", e.Name, e.Size, e.Err)
 }
 
-func (e *ParseError) Unwrap() []error { return []error{e.Class, e.Err} }
+// Unwrap makes class and cause findable.
+func (e *ParseError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{e.Class}
+	}
+	return []error{e.Class, e.Err}
+}
 
 // IDTime is when the operation began by its id.
 func (r *Record) IDTime() (t time.Time, ok bool) {
