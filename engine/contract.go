@@ -53,7 +53,7 @@ func (o *operation) contract(ctx context.Context) (c *schema.Contract, pending b
 }
 
 func schemaOf(c *schema.Contract, pending bool) *Schema {
-	out := &Schema{Source: c.Source, Staged: c.Staged, ShapeHash: c.ShapeHash, IRHash: c.IRHash}
+	out := &Schema{Source: c.Source, Staged: c.Staged, ShapeHash: c.ShapeHash, IRHash: c.IRHash, ir: c.IR}
 	if f := schemaFindings(c, pending); len(f) > 0 {
 		out.Finding = &f[0]
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/lance"
-
+	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn"
 )
 
@@ -201,6 +201,8 @@ type Schema struct {
 	Staged    bool         `json:"staged,omitempty"`  // decisions 51: read with the staged contract
 	ShapeHash string       `json:"schema_shape_hash,omitempty"`
 	IRHash    string       `json:"schema_ir_hash,omitempty"`
+
+	ir *schema.IR // nil: the types are not known, or it was not read from a graph
 }
 
 // SchemaType is one node or edge type.

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -193,12 +194,18 @@ func (m *model) takeLoaded(msg loadedMsg) tea.Cmd {
 			l.loaded(m)
 		}
 	}
-	top := m.top()
-	if msg.visit != top.id {
-		return m.age()
+	var cmds []tea.Cmd
+	for _, o := range slices.Clone(m.overlays) {
+		if l, ok := o.(interface{ settled(*model) tea.Cmd }); ok {
+			cmds = append(cmds, l.settled(m))
+		}
 	}
-	// What came may make the screen want more: the page after an end that moved.
-	return tea.Batch(m.ask(top, top.screen.Start(&m.env)), m.age())
+	top := m.top()
+	if msg.visit == top.id {
+		// What came may make the screen want more: the page after an end that moved.
+		cmds = append(cmds, m.ask(top, top.screen.Start(&m.env)))
+	}
+	return tea.Batch(append(cmds, m.age())...)
 }
 
 // enter asks for what the looked-at screen and the navigator lack.
@@ -223,6 +230,13 @@ func (m *model) leave(v *visit) {
 	for _, p := range v.screen.Panes(&m.env) {
 		p.Abandon()
 	}
+	for _, o := range m.overlays { // it asked in the name of the screen below it
+		if x, ok := o.(interface{ panes() []screen.Pane }); ok && v == m.top() {
+			for _, p := range x.panes() {
+				p.Abandon()
+			}
+		}
+	}
 	kept := m.waiting[:0]
 	for _, w := range m.waiting {
 		if w.visit != v {
@@ -240,6 +254,11 @@ func (m *model) busy() bool {
 	panes := m.top().screen.Panes(&m.env)
 	if m.showsNav() {
 		panes = append(panes, m.nav.screen.Panes(&m.env)...)
+	}
+	for _, o := range m.overlays {
+		if x, ok := o.(interface{ panes() []screen.Pane }); ok {
+			panes = append(panes, x.panes()...)
+		}
 	}
 	for _, p := range panes {
 		if p.Busy() {

@@ -100,7 +100,7 @@ type waiting struct {
 func newModel(ctx context.Context, o Options, th *theme.Theme) *model {
 	m := &model{opt: o, roots: map[action.ID]*visit{}, drafts: map[string]string{}, shifts: map[string]int{}, quit: func() {}, dirty: true, mouse: o.Mouse}
 	m.ctx, m.end = context.WithCancel(ctx)
-	m.env = screen.Env{Theme: th, URI: o.URI, Address: o.URI, Data: screen.NewSession(), Keys: o.Keys, Now: o.Now(), Ops: &screen.Records{}}
+	m.env = screen.Env{Theme: th, URI: o.URI, Address: o.URI, Data: screen.NewSession(), Keys: o.Keys, Now: o.Now(), Ops: &screen.Records{}, ReadFile: readFile}
 	if m.env.Keys == nil {
 		m.env.Keys = action.Default()
 	}

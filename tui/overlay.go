@@ -142,15 +142,19 @@ func (p *prompt) cover(m *model, body []string, w int) []string {
 	return part.Over(body, part.Box(t, part.Clean(p.Title, t.Glyph), lines, w), w, part.Bottom)
 }
 
-// draftMax is how long a draft may be that is kept.
-const draftMax = 4 << 10
+// How long a draft may be: that is kept for the next time, and that is
+// remembered at all.
+const (
+	draftMax  = 4 << 10
+	draftHeld = 1 << 20
+)
 
 // keepDraft remembers a text that was not sent off; "" forgets it.
 func (m *model) keepDraft(name, text string) {
 	if name == "" {
 		return
 	}
-	if text = strings.TrimSpace(text); text == "" || len(text) > draftMax {
+	if text = strings.TrimSpace(text); text == "" || len(text) > draftHeld {
 		delete(m.drafts, name)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -56,6 +57,10 @@ type keeping struct {
 	screens map[action.ID]json.RawMessage // for numbered screens that were not opened yet
 	failed  bool                          // it was said that nothing can be kept
 }
+
+// passwords are what an address in the draft of a form has before its host. The
+// rest of it is a value, and stays.
+var passwords = regexp.MustCompile(`://[^/?#\s"@]*@`)
 
 // scrubbed is a text that a user typed, with every address in it stripped.
 func scrubbed(text string) string {
@@ -192,7 +197,11 @@ func (m *model) state() []byte {
 		k.Top = s.Keep()
 	}
 	for name, text := range m.drafts {
-		if name != "address" { // it may hold a secret, and belongs to no graph
+		switch {
+		case name == "address" || len(text) > draftMax: // the first may hold a secret, and belongs to no graph
+		case strings.HasPrefix(name, "form "):
+			k.Drafts[name] = passwords.ReplaceAllString(text, "://")
+		default:
 			k.Drafts[name] = scrubbed(text)
 		}
 	}
@@ -258,6 +267,11 @@ func (m *model) takeSaved(msg savedMsg) tea.Cmd {
 
 // saveLast writes the state at the end, without waiting for a slow disk.
 func (m *model) saveLast() {
+	for _, o := range m.overlays {
+		if f, ok := o.(*entityForm); ok {
+			f.keep(m)
+		}
+	}
 	write := m.save()
 	if write == nil {
 		return

@@ -72,8 +72,9 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	return m.updateOwn(msg)
 }
 
-// pasteMax is how much of a paste is looked at: a field holds one line.
-const pasteMax = 64 << 10
+// pasteMax is how much of a paste is looked at: more than any field holds, so
+// that a field that is full says so.
+const pasteMax = 256 << 10
 
 // updateOwn takes the messages of the root's own commands.
 func (m *model) updateOwn(msg tea.Msg) tea.Cmd {
@@ -326,6 +327,9 @@ func (m *model) effect(e screen.Effect) tea.Cmd {
 		cmds = append(cmds, m.say(e.Note))
 		m.noteAsks = len(e.Ask) > 0
 	}
+	if e.Shut != nil {
+		m.shutForm(e.Shut)
+	}
 	switch {
 	case e.Push != nil:
 		m.depart()
@@ -346,6 +350,8 @@ func (m *model) effect(e screen.Effect) tea.Cmd {
 		m.exportThis(e.Export)
 	case e.Write != nil:
 		cmds = append(cmds, m.openWrite(e.Write))
+	case e.Form != nil:
+		cmds = append(cmds, m.openForm(e.Form))
 	}
 	if len(e.Ask) > 0 {
 		cmds = append(cmds, m.ask(m.top(), e.Ask))

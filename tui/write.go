@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -174,6 +171,7 @@ func (m *model) carry(do runner.Do) tea.Cmd {
 	case do.Close:
 		m.shut(x)
 		m.writer = nil
+		m.sample() // what the writer asked for is not shown any more
 	}
 	if do.Show != "" {
 		cmds = append(cmds, m.act(do.Show))
@@ -235,20 +233,9 @@ func planOf(ctx context.Context, ws workspace.Workspace, w screen.Write, o engin
 // loadOptions opens the file of a load, anew each time that it is read.
 func loadOptions(l *screen.LoadDraft, o engine.WriteOptions) engine.LoadOptions {
 	return engine.LoadOptions{WriteOptions: o, Mode: l.Mode, Input: func() (io.ReadCloser, error) {
-		file := l.File
-		if rest, ok := strings.CutPrefix(file, "~/"); ok {
-			home, err := os.UserHomeDir()
-			if err != nil {
-				return nil, err
-			}
-			file = filepath.Join(home, rest)
-		}
-		f, err := os.Open(file)
+		f, err := openFile(l.File)
 		if err != nil {
 			return nil, fmt.Errorf("reading the lines to load: %w", err)
-		}
-		if info, err := f.Stat(); err == nil && info.IsDir() {
-			return nil, errors.Join(fmt.Errorf("reading the lines to load: %s is a folder, expected a file of JSON lines", l.File), f.Close())
 		}
 		return f, nil
 	}}
@@ -260,6 +247,9 @@ func (m *model) takePlanned(msg plannedMsg) tea.Cmd {
 		return nil
 	}
 	m.dirty = true
+	if expect := msg.of.Write.Expect; expect != nil && msg.err == nil && msg.plan != nil {
+		msg.err = expect(msg.plan)
+	}
 	msg.of.Planned(&m.env, msg.plan, msg.split, msg.err, msg.of.used().Requests())
 	m.sample()
 	return nil

@@ -68,6 +68,8 @@ type Context struct {
 	Opened      bool // the graph answers
 	ReadOnly    bool // nothing may be written until it is unlocked
 	Writing     bool // a write runs
+	// Why no entity can be inserted here, changed or deleted; "" = one can.
+	NoInsert, NoEdit, NoDelete string
 }
 
 // Key is how the action's keys are shown; "" when it has none.

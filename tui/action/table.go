@@ -22,6 +22,9 @@ const (
 	OpenEdge  ID = "open-edge"
 	FirstLine ID = "first-parent"
 	HideSame  ID = "hide-unchanged"
+	Insert    ID = "insert"
+	Edit      ID = "edit"
+	Delete    ID = "delete"
 	Address   ID = "address"
 	Filter    ID = "filter"
 	NextMatch ID = "next-match"
@@ -113,6 +116,12 @@ var Table = []Action{
 	{ID: FirstLine, Title: "first parents", Help: "only the line of first parents, and back to all", Scopes: []string{OnCommits}, Keys: []string{"f"},
 		Enabled: func(c Context) string { return unless(c.Items > 0, "no commit") }},
 	{ID: HideSame, Title: "only changes", Help: "hide what is equal on both sides, and show it again", Scopes: []string{OnCompare}, Keys: []string{"."}, Footer: 4, Keep: 80},
+	{ID: Insert, Title: "insert", Help: "fill in a new entity of this type; of a node's own screen an edge from or to it", Scopes: []string{OnRows, OnEntity}, Keys: []string{"I"}, Writes: true,
+		Enabled: func(c Context) string { return c.NoInsert }},
+	{ID: Edit, Title: "edit", Help: "change this entity, property by property", Scopes: []string{OnRows, OnEntity}, Keys: []string{"E"}, Writes: true,
+		Enabled: func(c Context) string { return c.NoEdit }},
+	{ID: Delete, Title: "delete", Help: "delete this entity, a node with its edges", Scopes: []string{OnRows, OnEntity}, Keys: []string{"X"}, Writes: true,
+		Enabled: func(c Context) string { return c.NoDelete }},
 	{ID: Filter, Title: "filter", Help: "narrow the list: words, column:value, !not, ~regex", Scopes: []string{Lists}, Keys: []string{"/"}, Footer: 4, Keep: 60,
 		Enabled: func(c Context) string { return unless(c.Filters, "nothing to filter") }},
 	{ID: NextMatch, Title: "next match", Help: "next match of the last filter", Scopes: []string{Lists}, Keys: []string{"n"},

@@ -16,10 +16,19 @@ type Field struct {
 	Text  []rune
 	At    int    // the cursor stands before Text[At]
 	Ghost string // what completes the text, drawn behind it; an edit forgets it
+	// Whole fields hold any text as it is: line breaks, drawn as a sign, and all
+	// else that is not drawn. The others hold one line without control characters.
+	Whole bool
 }
 
-// FieldMax is how many characters a Field holds.
-const FieldMax = 4096
+// How many characters a Field holds.
+const (
+	FieldMax = 4096
+	WholeMax = 32 << 10 // of a whole one
+)
+
+// NewWhole is a whole field with text in it and the cursor at its beginning.
+func NewWhole(text string) Field { return Field{Text: []rune(text), Whole: true} }
 
 // NewField is a field with text in it and the cursor behind the text.
 func NewField(text string) Field {
@@ -32,24 +41,31 @@ func NewField(text string) Field {
 func (f *Field) String() string { return string(f.Text) }
 
 // Insert puts text at the cursor, as typed or as pasted: its first line that
-// is not empty, tabs as spaces, without other control characters. It says
-// whether all of that line found room.
+// is not empty, tabs as spaces, without other control characters; of a whole
+// field all of it. It says whether all of that found room.
 func (f *Field) Insert(text string) bool {
 	f.settle()
 	f.Ghost = ""
-	text = strings.TrimLeft(text, "\r\n")
-	if i := strings.IndexAny(text, "\r\n"); i >= 0 {
-		text = text[:i]
+	most := FieldMax
+	if f.Whole {
+		most = WholeMax
+		text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	} else {
+		text = strings.TrimLeft(text, "\r\n")
+		if i := strings.IndexAny(text, "\r\n"); i >= 0 {
+			text = text[:i]
+		}
 	}
 	var in []rune
 	for _, r := range text {
 		switch {
+		case f.Whole:
 		case r == '\t':
 			r = ' '
 		case unicode.IsControl(r):
 			continue
 		}
-		if len(f.Text)+len(in) >= FieldMax {
+		if len(f.Text)+len(in) >= most {
 			f.replace(f.At, f.At, in)
 			return false
 		}
@@ -211,6 +227,9 @@ func fieldCells(s string, g theme.Glyphs) []fieldCell {
 		}
 		s = s[len(cluster):]
 		c := fieldCell{text: cleanCluster(cluster, w, g), runes: len([]rune(cluster))}
+		if cluster == "\n" && g.Break != "" {
+			c.text = g.Break
+		}
 		if unsettled(c.text) {
 			c.text = g.Broken
 		}

@@ -190,6 +190,9 @@ func (r *Runner) target(e *screen.Env, d *part.Doc) {
 
 func (r *Runner) oneDoc(e *screen.Env, d *part.Doc) {
 	p := r.plan
+	if r.Write.Shows != nil {
+		r.Write.Shows(e, d)
+	}
 	if len(p.Tables) == 0 {
 		d.Text(theme.Strong, "Nothing would change: no entity meets it.")
 		return

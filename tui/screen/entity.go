@@ -249,10 +249,17 @@ func (s *Entity) Context(e *Env) action.Context {
 	n := s.places(len(s.links))
 	l := s.selected()
 	a, _ := s.around.Get()
-	return action.Context{
+	c := action.Context{
 		Items: n, Openable: l != nil, Detail: s.side != sideFields, Tabs: true,
 		Truncated: a != nil && a.Truncated,
 	}
+	page, _ := s.record.Get()
+	c.NoEdit, c.NoDelete = noChange(s.table, page != nil && s.record.Problem() == nil)
+	if s.fixed != nil {
+		c.NoEdit, c.NoDelete = pastMoment, pastMoment
+	}
+	c.NoInsert = s.noEdge()
+	return c
 }
 
 // Do implements Screen.
@@ -264,6 +271,10 @@ func (s *Entity) Do(e *Env, id action.ID) Effect {
 		s.turn(e, id == action.NextTab)
 	case action.Open:
 		return s.open()
+	case action.Insert:
+		return s.insertEdge(e)
+	case action.Edit, action.Delete:
+		return Effect{Form: newChange(e, id, s.table, s.id, s.written)}
 	case action.OpenEdge:
 		if l := s.selected(); l != nil && !isEdge(s.table) {
 			return Effect{Push: s.to("edge:"+l.edge, l.edgeID)}

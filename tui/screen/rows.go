@@ -74,6 +74,9 @@ func (r *rows) reload(e *Env) []Request {
 	return []Request{r.ask(e, r.page())}
 }
 
+// written reads again what a write may have changed.
+func (r *rows) written(e *Env) Effect { return Effect{Ask: r.reload(e)} }
+
 // at is the row at a place of the list.
 func (r *rows) at(place int) int {
 	if r.sieve.on() && place < len(r.sieve.found) {
@@ -228,7 +231,9 @@ func (r *rows) row(place int) (*engine.RowPage, *engine.Row) {
 func (r *rows) context(*Env) action.Context {
 	r.take()
 	_, row := r.selected()
-	return action.Context{Items: r.count(), Openable: row != nil, Detail: row != nil, Columns: row != nil, Truncated: !r.ended}
+	c := action.Context{Items: r.count(), Openable: row != nil, Detail: row != nil, Columns: row != nil, Truncated: !r.ended}
+	c.NoEdit, c.NoDelete = noChange(r.table, row != nil)
+	return c
 }
 
 // selected is the row that is selected, and its page.
@@ -246,6 +251,12 @@ func (r *rows) do(e *Env, id action.ID) Effect {
 	case action.Open:
 		if row != nil {
 			return Effect{Push: NewEntity(r.table, row.ID)}
+		}
+	case action.Insert:
+		return Effect{Form: NewInsert(e, r.table, nil, r.written)}
+	case action.Edit, action.Delete:
+		if row != nil {
+			return Effect{Form: newChange(e, id, r.table, row.ID, r.written)}
 		}
 	case action.Flip:
 		r.onRight = !r.onRight && row != nil

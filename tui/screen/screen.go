@@ -49,7 +49,13 @@ type Env struct {
 	Keys    *action.Map
 	Data    *Session
 	Ops     *Records // operations of this run of the program, of every graph
+	// ReadFile reads a file of the user's machine; nil: none can be read.
+	ReadFile ReadFile
 }
+
+// ReadFile gives the first bytes of a file, at most so many. A path may begin
+// with ~/. The error is a sentence.
+type ReadFile func(ctx context.Context, path string, most int64) ([]byte, error)
 
 // Key is how the key of an action is shown now: the user may have moved it.
 func (e *Env) Key(id action.ID) string { return e.Keys.Key(id) }
@@ -97,6 +103,8 @@ type Effect struct {
 	Prompt *Prompt    // ask for a line of text
 	Menu   *Menu      // ask for a choice
 	Export *Export    // write a file
+	Form   *Form      // fill in the form of an entity
+	Shut   *Form      // this form is done with, and its draft
 	Write  *Write     // plan a change of the graph, and show it before it runs
 }
 
@@ -152,6 +160,10 @@ type Write struct {
 	Mutate *engine.MutateOptions
 	Load   *LoadDraft
 	CLI    string // the line that does the same in a shell; "" = made of the above
+	// Shows writes what is changed into the review; may be nil.
+	Shows func(*Env, *part.Doc)
+	// Expect says why a plan is not what was meant; may be nil.
+	Expect func(*engine.WritePlan) error
 	// Done is told the receipt as soon as the write is visible; may be nil. The
 	// receipt stays on the screen above what Done's Effect shows.
 	Done func(*Env, *engine.Receipt) Effect

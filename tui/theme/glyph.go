@@ -27,6 +27,7 @@ type Glyphs struct {
 	Cross     string
 	Eighths   [8]string // 1/8 … 8/8 of a cell, from the left
 	EighthsUp [8]string // 1/8 … 8/8 of a cell, from below
+	Break     string    // a line break in a text that is being edited
 	Broken    string    // a cluster whose width terminals disagree on, or a control character
 }
 
@@ -36,6 +37,7 @@ var unicodeGlyphs = Glyphs{
 	V: "│", H: "─", TL: "╭", TR: "╮", BL: "╰", BR: "╯", TeeR: "├", TeeL: "┤", TeeUp: "┴", TeeDown: "┬", Cross: "┼",
 	Eighths:   [8]string{"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"},
 	EighthsUp: [8]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+	Break:     "↵",
 	Broken:    "\ufffd",
 }
 
@@ -45,6 +47,7 @@ var asciiGlyphs = Glyphs{
 	V: "|", H: "-", TL: ".", TR: ".", BL: "`", BR: "'", TeeR: "+", TeeL: "+", TeeUp: "+", TeeDown: "+", Cross: "+",
 	Eighths:   [8]string{" ", " ", " ", " ", "#", "#", "#", "#"},
 	EighthsUp: [8]string{"_", "_", ".", ".", "-", "=", "#", "#"},
+	Break:     "^",
 	Broken:    "?",
 }
 
@@ -52,7 +55,7 @@ var asciiGlyphs = Glyphs{
 func (g Glyphs) All() []string {
 	all := []string{
 		g.Pointer, g.OK, g.Bad, g.Warn, g.Info, g.More, g.Null, g.Dot, g.Arrow, g.Back, g.Commit, g.Merge, g.System, g.Folded,
-		g.V, g.H, g.TL, g.TR, g.BL, g.BR, g.TeeR, g.TeeL, g.TeeUp, g.TeeDown, g.Cross, g.Broken,
+		g.V, g.H, g.TL, g.TR, g.BL, g.BR, g.TeeR, g.TeeL, g.TeeUp, g.TeeDown, g.Cross, g.Break, g.Broken,
 	}
 	all = append(all, g.Eighths[:]...)
 	return append(all, g.EighthsUp[:]...)
