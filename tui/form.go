@@ -55,5 +55,5 @@ func (o *entityForm) settled(m *model) tea.Cmd { return m.effect(o.Settled(&m.en
 func (o *entityForm) panes() []screen.Pane { return o.Panes() }
 
 func (o *entityForm) cover(m *model, body []string, w int) []string {
-	return part.Over(body, o.Render(&m.env, w, len(body)), w, part.Centre)
+	return part.Over(body, o.Render(&m.env, w, len(body)), w, part.Upper)
 }

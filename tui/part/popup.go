@@ -11,6 +11,7 @@ type Place uint8
 const (
 	Centre Place = iota
 	Bottom
+	Upper // a tenth of the body above it, where there is room: it grows downwards
 )
 
 // Over draws a box over the lines of a body, which are w cells wide. What the
@@ -31,8 +32,11 @@ func Over(body, box []string, w int, at Place) []string {
 	}
 	bw = min(bw, w)
 	x, y := (w-bw)/2, len(body)-len(box)
-	if at == Centre {
+	switch at {
+	case Centre:
 		y /= 2
+	case Upper:
+		y = min(y, len(body)/10)
 	}
 	for i, l := range box {
 		out[y+i] = between(out[y+i], 0, x) + between(l, 0, bw) + between(out[y+i], x+bw, w)

@@ -50,6 +50,9 @@ func (w *Workspace) nextPlan() *engine.WritePlan {
 	defer w.mu.Unlock()
 	x := &w.Writing
 	x.planned++
+	if len(x.Plans) == 0 { // nothing would change
+		return &engine.WritePlan{Branch: "main", Class: "nothing", Tables: []engine.WrittenTable{}}
+	}
 	return nth(x.Plans, x.planned)
 }
 
