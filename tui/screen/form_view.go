@@ -308,34 +308,7 @@ func (f *Form) tail(e *Env, w, h int) []string {
 	t := e.Theme
 	g := t.Glyph
 	out := []string{part.Rule(t, "", w)}
-	var about []string
-	if x := f.current(); x != nil {
-		text := x.Type
-		if x.Key {
-			text += ", part of the key"
-		} else if !x.Nullable {
-			text += ", required"
-		}
-		if part.Width(x.Name) > formName {
-			text = x.Name + " " + text
-		}
-		switch x.Kind {
-		case form.Choice:
-		case form.Blob:
-			text += ": the path of a file on this machine, whose bytes become the value"
-		default:
-			text += ": " + x.Accepts
-		}
-		if len(x.Rules) > 0 {
-			text += " " + g.Dot + " " + strings.Join(x.Rules, " ")
-		}
-		if x.About != "" {
-			text += " " + g.Dot + " " + x.About
-		}
-		about = part.Wrap(part.Clean(text, g), w-2)
-	} else {
-		about = part.Wrap(f.says(), w-2)
-	}
+	about := part.Wrap(part.Clean(f.about(e), g), w-2)
 	most := formHint
 	if h < formLow {
 		most--
@@ -366,6 +339,38 @@ func (f *Form) tail(e *Env, w, h int) []string {
 		}
 	}
 	return append(out, part.Line(t, w, part.R(theme.Muted, " "+f.keys(e))))
+}
+
+// about is what is known of the selected field.
+func (f *Form) about(e *Env) string {
+	x := f.current()
+	if x == nil {
+		return f.says()
+	}
+	dot := " " + e.Theme.Glyph.Dot + " "
+	text := x.Type
+	if part.Width(x.Name) > formName {
+		text = x.Name + " " + text
+	}
+	if x.Key {
+		text += ", part of the key"
+	} else if !x.Nullable {
+		text += ", required"
+	}
+	switch x.Kind {
+	case form.Choice:
+	case form.Blob:
+		text += ": the path of a file on this machine, whose bytes become the value"
+	default:
+		text += ": " + x.Accepts
+	}
+	if len(x.Rules) > 0 {
+		text += dot + strings.Join(x.Rules, " ")
+	}
+	if x.About != "" {
+		text += dot + x.About
+	}
+	return text
 }
 
 // says is what happens when the form is sent.
