@@ -223,6 +223,9 @@ func sound(t *testing.T, s blob.Store) {
 		t.Fatal(err)
 	}
 	for _, p := range rep.Problems {
+		if p.ID == "transaction" && p.Severity == engine.SeverityInfo {
+			continue // of a write that was given up before it was armed: no version names it
+		}
 		t.Errorf("%+v", p)
 	}
 }
