@@ -50,7 +50,7 @@ func duelist(job []string) error {
 // rustRecovers lets the Rust CLI open the graph, which settles what stopped
 // part-way. Beside a writer that is at it, it may have to try again.
 func rustRecovers(ctx context.Context, uri string) (err error) {
-	for range 10 {
+	for range 3 {
 		var out []byte
 		if out, err = exec.CommandContext(ctx, os.Getenv("OMNIGRAPH_BIN"), "snapshot", uri).CombinedOutput(); err == nil {
 			return nil
@@ -169,8 +169,8 @@ func noDrift(t *testing.T, uri string) {
 // just been written; so a table may end above what is published, which both
 // programs say.
 func TestBesideTheRustCLI(t *testing.T) {
-	if os.Getenv("OMNIGRAPH_BIN") == "" {
-		t.Skip("SKIPPED: OMNIGRAPH_BIN is not set; the Rust CLI would write beside us")
+	if os.Getenv("OMNIGRAPH_BIN") == "" || os.Getenv("OMNIDECK_DUEL") == "" {
+		t.Skip("SKIPPED: OMNIGRAPH_BIN or OMNIDECK_DUEL is not set; the Rust CLI would write beside us, which takes minutes when both wait for recovery")
 	}
 	for _, kind := range []string{"warm", "verb"} {
 		t.Run(kind, func(t *testing.T) {
