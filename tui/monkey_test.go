@@ -23,6 +23,7 @@ import (
 	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/tui/action"
+	"github.com/omnideck/omnideck/tui/runner"
 	"github.com/omnideck/omnideck/tui/theme"
 	"github.com/omnideck/omnideck/tui/workspace"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
@@ -121,7 +122,7 @@ func everyKey() []string {
 }
 
 // tour are lines that lead to places which are hard to meet by chance.
-var tour = []string{"schema Vessel", "indexes Vessel", "mouse", "rows Vessel", "neighbors Vessel 9000000", "fragments Vessel", "diff 1 main", "rows edge:CallsAt"}
+var tour = []string{"at 3", "schema Vessel", "indexes Vessel", "mouse", "rows Vessel", "neighbors Vessel 9000000", "fragments Vessel", "diff 1 main", "rows edge:CallsAt"}
 
 // lead goes to the next place of the tour.
 func (k *monkey) lead(i int) {
@@ -193,6 +194,8 @@ func (k *monkey) talk() string {
 		} else if k.rng.IntN(2) == 0 {
 			text = []string{"NLRTM", "3", "main", "2", "port"}[k.rng.IntN(5)]
 		}
+	case *writer:
+		return k.draft(o)
 	case *help, *menu:
 		return k.press([]string{"j", "k", "1", "2", "3", "0", "space", "enter", "G", "esc"}[k.rng.IntN(10)])
 	}
@@ -204,6 +207,36 @@ func (k *monkey) talk() string {
 		return k.press([]string{"esc", "tab", "up", "down", "left"}[k.rng.IntN(5)])
 	}
 	return k.press("enter")
+}
+
+// draft goes on with a write, wherever it stands.
+func (k *monkey) draft(x *writer) string {
+	switch x.Step() {
+	case runner.Draft:
+		if k.rng.IntN(3) == 0 {
+			k.do(tea.PasteMsg{Content: []string{"query q() { delete Port where country = \"NL\" }", "query r() {\n insert Port { code: \"x\", name: \"y\", country: \"z\" }\n}", "no-such-file.jsonl", hostileTexts[k.rng.IntN(len(hostileTexts))]}[k.rng.IntN(4)]})
+		}
+		return k.press([]string{"ctrl+r", "ctrl+t", "tab", "enter", "up", "ctrl+z", "backspace", "m", "o", "space", "esc"}[k.rng.IntN(11)])
+	case runner.Review:
+		k.clock = k.clock.Add(time.Second)
+		k.press(x.Hints(&k.env)[0].Key)
+	}
+	return k.press([]string{"enter", "esc", "y", "j", "3", "r"}[k.rng.IntN(6)])
+}
+
+// write opens a write, where one may be.
+func (k *monkey) write() {
+	k.env.Locked = false
+	k.ws.Lock(false)
+	k.later(k.toNow())
+	k.press([]string{"W", "W", "L"}[k.rng.IntN(3)])
+	if k.writer != nil && k.writerShown() && k.writer.Step() == runner.Draft {
+		k.press("ctrl+t")
+		k.press("0")
+		k.press("esc")
+		k.do(tea.PasteMsg{Content: "query q() { delete Port where country = \"NL\" }"})
+		k.press("ctrl+r")
+	}
 }
 
 // press presses a key, unless it would write a file somewhere else or leave.
@@ -259,6 +292,9 @@ func (k *monkey) look() {
 	k.reached["screen "+k.top().screen.Name()]++
 	for _, o := range k.overlays {
 		k.reached[fmt.Sprintf("%T", o)]++
+		if x, ok := o.(*writer); ok {
+			k.reached[fmt.Sprintf("write step %d", x.Step())]++
+		}
 	}
 	for what, is := range map[string]bool{
 		"pinned": k.env.Pinned != nil, "travelling": k.env.Travelling(), "branch": k.env.Branch() != "main", "drawer": k.drawerOpen(), "drawer focus": k.drawer.focus && k.drawerOpen(),
@@ -289,6 +325,7 @@ func TestMonkey(t *testing.T) {
 	want := []string{
 		"pinned", "travelling", "branch", "drawer", "drawer focus", "following", "mouse", "plain", "wide", "history", "deep", "filtered", "detail", "note", "unlocked", "exported", "copied", "kept",
 		"*tui.command", "*tui.palette", "*tui.prompt", "*tui.menu", "*tui.help", "*tui.confirm",
+		"*tui.writer", "write step 0", "write step 1", "write step 2", "write step 3", "write step 4", "write step 5",
 	}
 	for _, s := range action.Screens {
 		if s != action.OnPicker {
@@ -317,10 +354,11 @@ func playOn(t *testing.T, seed uint64, steps int, reached map[string]int) {
 	k.moods = func(err error) { store.mood = err }
 	var ws workspace.Workspace
 	if seed%2 == 0 {
-		ws, err = workspace.Open(t.Context(), "mem://demo", engine.Options{Store: store, NoCache: true})
+		ws, err = workspace.Open(t.Context(), "mem://demo", engine.Options{Store: store, NoCache: true, Write: true})
 	} else {
 		f := wideNames()
-		f.IsRemote, ws = true, f
+		f.IsRemote, f.Writing, ws = true, scripted(planFor("strict", updates), planFor("additive", inserts)).Writing, f
+		f.Writing.Pause, f.Writing.Durable = 0, 0
 		k.moods = func(err error) { f.Set("", fake.Step{Err: err, Get: 1}) }
 	}
 	if err != nil {
@@ -336,6 +374,9 @@ func playOn(t *testing.T, seed uint64, steps int, reached map[string]int) {
 	for i := range steps {
 		if i%60 == 59 {
 			k.lead(i / 60)
+			if i%180 == 179 {
+				k.write()
+			}
 		}
 		what := k.step()
 		lines := k.draw()
@@ -358,8 +399,8 @@ func playOn(t *testing.T, seed uint64, steps int, reached map[string]int) {
 	for _, cmd := range k.cmds { // what was never answered ends with the program
 		cmd()
 	}
-	if store.writes != 0 {
-		t.Errorf("%d writes", store.writes)
+	if store.writes != 0 && !k.wrote {
+		t.Errorf("%d writes, and none was confirmed", store.writes)
 	}
 }
 

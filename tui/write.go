@@ -88,6 +88,7 @@ func (m *model) openLoad() tea.Cmd {
 func (m *model) startWriter(r *runner.Runner) {
 	m.writer = &writer{Runner: r}
 	m.show(m.writer)
+	m.sample()
 }
 
 func (m *model) showWriter() tea.Cmd {
@@ -176,6 +177,7 @@ func (m *model) carry(do runner.Do) tea.Cmd {
 	if do.Show != "" {
 		cmds = append(cmds, m.act(do.Show))
 	}
+	m.sample()
 	return tea.Batch(cmds...)
 }
 
@@ -324,7 +326,8 @@ func (m *model) takeWritten(msg writtenMsg) tea.Cmd {
 	}
 	m.dirty = true
 	if x.Ended(&m.env, msg.out, msg.chunks, msg.err, x.used().Requests()) {
-		return m.planWrite()
+		m.env.Writes++ // others wrote: what the screens show is old too
+		return tea.Batch(m.planWrite(), m.afterWrite())
 	}
 	var cmds []tea.Cmd
 	if msg.err == nil || engine.Wrote(msg.err) {

@@ -112,7 +112,7 @@ func (r *Runner) runDoc(e *screen.Env, w int, used workspace.Reading) *part.Doc 
 	d.Gap()
 	cost := part.Plural(used.Requests(), "request", "requests")
 	if r.plan != nil && r.plan.RequestsEstimate > 0 {
-		cost += " of at most about " + part.Count(r.plan.RequestsEstimate)
+		cost += " of about " + part.Count(r.plan.RequestsEstimate)
 	}
 	cost += ", " + part.Bytes(used.BytesRead) + " in, " + part.Bytes(used.BytesWritten) + " out"
 	if !e.Masked {
@@ -187,7 +187,7 @@ func (r *Runner) Stops(e *screen.Env) string {
 // Line is the running write in a line.
 func (r *Runner) Line(e *screen.Env) string {
 	a := r.prog.now()
-	s := r.verb + " on " + branchName(r.Branch) + ": "
+	s := part.Clean(r.name(), e.Theme.Glyph) + ": "
 	if r.split != nil {
 		s += "chunk " + part.Count(min(a.chunk.Chunk+1, r.split.Chunks)) + " of " + part.Count(r.split.Chunks)
 	} else {

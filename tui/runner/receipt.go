@@ -52,7 +52,7 @@ func (r *Runner) came(e *screen.Env, d *part.Doc) {
 	}
 	cost := part.Plural(r.used.write, "request", "requests")
 	if r.plan != nil && r.plan.RequestsEstimate > 0 {
-		cost += ", at most about " + part.Count(r.plan.RequestsEstimate) + " expected"
+		cost += ", about " + part.Count(r.plan.RequestsEstimate) + " expected"
 	}
 	if r.used.plan > 0 {
 		cost += "; " + part.Count(r.used.plan) + " for the plan before it"

@@ -124,7 +124,11 @@ func (r *Runner) Hints(e *screen.Env) []part.Hint {
 	case Planning:
 		return []part.Hint{hint("esc", "cancel")}
 	case Running:
-		return []part.Hint{hint("esc", "goes on unseen"), hint(key(action.Interrupt), "cancel")}
+		out := []part.Hint{hint("esc", "goes on unseen")}
+		if r.split != nil || !r.prog.Durable() {
+			out = append(out, hint(key(action.Interrupt), "cancel"))
+		}
+		return out
 	case Written:
 		return []part.Hint{hint("enter", "close"), hint(key(action.Copy), "copy the commit"), hint(key(action.Commits), "commits")}
 	case Refused, Stuck:

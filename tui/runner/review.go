@@ -325,7 +325,11 @@ func (r *Runner) askLines(e *screen.Env, w int) []string {
 	case 2:
 		out = append(out, part.Line(t, w, part.S(" Press "), part.R(theme.Chip, " "+c.letter+" "), part.S(" to "), part.R(theme.Strong, c.verb)))
 	case 3:
-		lead := " Type " + part.Clean(c.want, t.Glyph) + " to " + c.verb + ": "
+		what := "the rows that go"
+		if c.want == branchName(r.Branch) {
+			what = "the branch"
+		}
+		lead := " Type " + part.Clean(c.want, t.Glyph) + ", " + what + ", to " + c.verb + ": "
 		lead = part.Cut(lead, max(1, w-12), t.Glyph.More)
 		out = append(out, part.Line(t, part.Width(lead), part.R(theme.Strong, lead))+c.field.Render(t, max(1, w-part.Width(lead)-1))+" ")
 	}

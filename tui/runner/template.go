@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -47,10 +48,11 @@ func (d *mutation) template(e *screen.Env) Do {
 	return Do{Menu: menu}
 }
 
-// verbs asks what is to be done with a type. An edge cannot be updated.
+// verbs asks what is to be done with a type. An edge cannot be updated, nor a
+// node of nothing but its key.
 func (d *mutation) verbs(t engine.SchemaType) *screen.Menu {
 	names := []string{"insert", "update", "delete"}
-	if t.Kind == "edge" {
+	if t.Kind == "edge" || !slices.ContainsFunc(t.Properties, func(p engine.SchemaProperty) bool { return !p.Key && !(p.Type == "Blob" && p.Nullable) }) {
 		names = []string{"insert", "delete"}
 	}
 	menu := &screen.Menu{Title: t.Name}

@@ -333,7 +333,7 @@ func (o *Operations) recordDoc(e *Env, d *part.Doc, r *Record, w int) {
 // receiptFacts are what a write came to.
 func receiptFacts(d *part.Doc, r *Record) {
 	if r.Expected > 0 {
-		d.Fact("expected", "at most about "+part.Plural(r.Expected, "request", "requests")+", by its plan")
+		d.Fact("expected", "about "+part.Plural(r.Expected, "request", "requests")+", by its plan")
 	}
 	if out := r.Receipt; out != nil {
 		if out.Commit != nil {

@@ -105,7 +105,7 @@ func (o *Operations) sessionTable(e *Env, l listing) part.Table {
 			if e.Masked {
 				hops, took = "", ""
 			}
-			heads, deleted := part.S(part.Count(v.Head)), written(g, v.Delete)
+			heads, deleted := part.S(part.Count(v.Head)), written(g, r, v.Delete)
 			if head == "" {
 				heads.Text = ""
 			}
@@ -114,7 +114,7 @@ func (o *Operations) sessionTable(e *Env, l listing) part.Table {
 			}
 			return []part.Span{
 				part.S(part.Clean(name, g)), part.R(theme.Muted, part.Ago(e.Now, r.Began)), part.R(theme.Accent, part.Clean(r.Where(), g)),
-				part.R(overRole(e, r), part.Count(v.Get)), written(g, v.Put), part.S(part.Count(v.List)), heads, deleted,
+				part.R(overRole(e, r), part.Count(v.Get)), written(g, r, v.Put), part.S(part.Count(v.List)), heads, deleted,
 				part.S(part.Bytes(v.BytesRead)), part.S(part.Bytes(v.BytesWritten)), part.S(hops), part.S(took),
 				part.S(some(v.Retries)), outcomeSpan(e, r),
 			}
@@ -129,8 +129,12 @@ func overRole(e *Env, r *Record) theme.Role {
 	return theme.Text
 }
 
-// written is a count of requests that change the store: none is right.
-func written(g theme.Glyphs, n int64) part.Span {
+// written is a count of requests that change the store: none is right where
+// nothing was to be written.
+func written(g theme.Glyphs, r *Record, n int64) part.Span {
+	if r.Writes {
+		return part.S(part.Count(n))
+	}
 	if n > 0 {
 		return part.R(theme.Write, g.Bad+" "+part.Count(n))
 	}

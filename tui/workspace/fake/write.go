@@ -120,6 +120,9 @@ func (w *Workspace) write(ctx context.Context, method string, o engine.WriteOpti
 			o.Events(v)
 		}
 	}
+	if len(x.Events) > x.Durable {
+		ctx = context.WithoutCancel(ctx)
+	}
 	if err := w.step(ctx, method); err != nil {
 		return nil, err
 	}
