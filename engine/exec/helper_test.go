@@ -72,6 +72,13 @@ func clock() func() time.Time {
 	return func() time.Time { n++; return time.UnixMilli(n).UTC() }
 }
 
+// clone is the same graph, to be written to apart.
+func (g *graph) clone() *graph {
+	out := *g
+	out.s = g.s.CloneWith(memstore.Options{Name: "case"})
+	return &out
+}
+
 func (g *graph) options() txn.Options {
 	return txn.Options{IDs: g.ids, Now: clock(), Open: lance.OpenOptions{Allocator: g.mem}}
 }
@@ -162,24 +169,35 @@ type within struct {
 
 func (w within) Context() context.Context { return w.ctx }
 
-// rows are the lines of the export, sorted, and the graph is found sound.
-func (g *graph) rows() []string {
+// lines are those of the export, sorted.
+func (g *graph) lines() []string {
+	g.t.Helper()
+	var out bytes.Buffer
+	if _, err := g.look().Export(g.t.Context(), &out, engine.At{}, nil); err != nil {
+		g.t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+func (g *graph) look() *engine.Graph {
 	g.t.Helper()
 	e, err := engine.Open(g.t.Context(), "mem://case", engine.Options{Store: g.s})
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	var out bytes.Buffer
-	if _, err := e.Export(g.t.Context(), &out, engine.At{}, nil); err != nil {
-		g.t.Fatal(err)
-	}
-	rep, err := e.Verify(g.t.Context(), engine.VerifyOptions{Deep: true})
+	return e
+}
+
+// rows are the lines of a graph that is sound.
+func (g *graph) rows() []string {
+	g.t.Helper()
+	rep, err := g.look().Verify(g.t.Context(), engine.VerifyOptions{Deep: true})
 	if err != nil || len(rep.Problems) > 0 {
 		g.t.Errorf("%v: %+v", err, rep)
 	}
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	slices.Sort(lines)
-	return lines
+	return g.lines()
 }
 
 // wantRows compares the export with lines, whose order is of no account.
@@ -225,3 +243,5 @@ func wantErr[E error](t testing.TB, err error, names ...string) E {
 func source(text string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 }
+
+func isNothing(err error) bool { return errors.Is(err, txn.ErrNothing) }

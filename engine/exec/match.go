@@ -15,6 +15,7 @@ import (
 	"github.com/omnideck/omnideck/query"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/schema/value"
+	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/validate"
 )
 
@@ -43,8 +44,14 @@ func newTest(t *schema.Type, p query.Predicate) (*test, error) {
 		return out, nil
 	}
 	var err error
-	out.want, err = value.Of(out.typ, p.Value)
-	return out, err
+	if out.want, err = value.Of(out.typ, p.Value); err != nil {
+		return nil, err
+	}
+	switch out.want.Kind() {
+	case value.Text, value.Bool, value.Int, value.Uint, value.Float32, value.Float64, value.Date, value.DateTime:
+		return out, nil
+	}
+	return nil, fmt.Errorf("reading %s of %s: it is %s, whose values have no order: %w", p.Column, t.Alias(), out.typ.Spell(), txn.ErrCaller)
 }
 
 // row asks the test of a row in memory.

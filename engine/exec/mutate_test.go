@@ -38,6 +38,7 @@ const (
 // Statements are run in their order: each sees what those before it wrote, and of
 // rows of one id the last stays.
 func TestStatementsInOrder(t *testing.T) {
+	base := newGraph(t, library, shelf...)
 	for name, c := range map[string]struct {
 		statements   string
 		nodes, edges int
@@ -90,7 +91,8 @@ func TestStatementsInOrder(t *testing.T) {
 			[]string{bookA, bookB, `{"type":"Note","data":{"id":"n1","n":2,"text":"one"}}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newGraph(t, library, shelf...)
+			g := base.clone()
+			g.t = t
 			g.n = 0
 			p, _, err := g.mutateWith("$null: I32?", `{"null":null}`, c.statements)
 			if err != nil {
@@ -143,6 +145,7 @@ func TestNothing(t *testing.T) {
 
 // What deletions take away, how it is counted, and how it is told in the history.
 func TestDeletions(t *testing.T) {
+	base := newGraph(t, library, shelf...)
 	for name, c := range map[string]struct {
 		statements   string
 		nodes, edges int
@@ -175,7 +178,8 @@ func TestDeletions(t *testing.T) {
 			map[string]string{"edge:About": `src = 'n1'`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newGraph(t, library, shelf...)
+			g := base.clone()
+			g.t = t
 			p, r, err := g.mutate(c.statements)
 			if err != nil {
 				t.Fatal(err)

@@ -3,7 +3,9 @@ package exec
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/omnideck/omnideck/query"
 	"github.com/omnideck/omnideck/schema"
@@ -136,15 +138,34 @@ func quoted(ids []string) string {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// spell is the test as the text of a deletion.
+// spell is the test as the text of a deletion: numbers plainly, everything that is
+// written as a text in quotes.
 func (c *test) spell() string {
-	switch {
-	case c.Test == query.Present:
+	if c.Test == query.Present {
 		return c.Column + " IS NOT NULL"
-	case c.want.Kind() == value.Text:
-		return c.Column + " " + string(c.Test) + " " + quote(c.want.Text())
 	}
-	return c.Column + " " + string(c.Test) + " " + string(c.want.JSON().Append(nil))
+	return c.Column + " " + string(c.Test) + " " + spelled(c.want)
+}
+
+const secondsOfDay = 24 * 60 * 60
+
+func spelled(v value.Value) string {
+	switch v.Kind() {
+	case value.Text:
+		return quote(v.Text())
+	case value.Date:
+		return quote(time.Unix(v.Int()*secondsOfDay, 0).UTC().Format(time.DateOnly))
+	case value.DateTime:
+		return quote(time.UnixMilli(v.Int()).UTC().Format("2006-01-02T15:04:05.000Z"))
+	case value.Float32, value.Float64:
+		bits := 64
+		if v.Kind() == value.Float32 {
+			bits = 32
+		}
+		x, _ := v.Number()
+		return strconv.FormatFloat(x, 'f', -1, bits)
+	}
+	return string(v.JSON().Append(nil))
 }
 
 // table stages the removal.
