@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/sidecar"
@@ -92,7 +93,7 @@ func (p *Plan) Prepare(ctx context.Context) (*txn.PublishPlan, error) {
 	if err := p.t.Draw(aliases...); err != nil {
 		return nil, err
 	}
-	if err := each(len(p.tables), func(i int) error { return p.tables[i].stage(ctx, p.t) }); err != nil {
+	if err := each(len(p.tables), func(i int) error { return kept(p.tables[i].stage(ctx, p.t), p.tables[i].typ) }); err != nil {
 		return nil, err
 	}
 	return p.t.Plan(p.Kind, p.Class, p.Reads)
@@ -114,6 +115,16 @@ func each(n int, f func(i int) error) error {
 		}
 	}
 	return nil
+}
+
+// kept puts the limit of what an update reads in order to keep it into the words
+// of package txn.
+func kept(err error, t *schema.Type) error {
+	var l *lance.LimitError
+	if errors.As(err, &l) {
+		return &txn.ResourceLimitError{Limit: &validate.LimitError{Resource: validate.ResourceBytes, Of: t.Alias(), Limit: l.Limit, Actual: l.Actual, Advice: advice}}
+	}
+	return err
 }
 
 // Conditional makes the plan one that applies on the head that its caller named,
