@@ -178,6 +178,15 @@ var formPlaces = []struct {
 	{"edge-of-node", "node:Port/rows/NLRTM", []string{"I"}, nil},
 }
 
+// unmetered is a screen without what was measured: hops and times of a store
+// that answers at once differ from run to run.
+func unmetered(screen string) string {
+	for _, begin := range []string{"\n── meter", "\n GET "} {
+		screen, _, _ = strings.Cut(screen, begin)
+	}
+	return screen + "\n"
+}
+
 func TestForms(t *testing.T) {
 	for _, p := range formPlaces {
 		for _, size := range sizes {
@@ -193,7 +202,7 @@ func TestForms(t *testing.T) {
 					}
 					lines := b.draw()
 					check(t, lines, size[0], size[1])
-					golden.RequireEqual(t, []byte(text(lines)))
+					golden.RequireEqual(t, []byte(unmetered(text(lines))))
 				})
 			})
 		}

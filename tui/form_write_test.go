@@ -143,7 +143,7 @@ func TestAnEdgeWithoutAnEnd(t *testing.T) {
 		b.shows("2026-11-29T14:02:11.000Z", "9000017")
 
 		b.keys("X")
-		b.review("delete CallsAt", "arrived = '2026-11-29T14:02:11Z'", "-1")
+		b.review("delete CallsAt", "arrived = '2026-11-29T14:02:11Z'", "9000017", "-1")
 		b.run()
 		b.keys("enter")
 		b.lacks("2026-11-29T14:02:11.000Z")

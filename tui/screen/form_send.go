@@ -240,10 +240,16 @@ func (f *Form) expect(p *engine.WritePlan) error {
 	return nil
 }
 
-// shows writes what is changed, value by value.
+// shownOfDeleted is how many values are shown of what is to be deleted.
+const shownOfDeleted = 6
+
+// shows writes what is changed, value by value, or what is deleted.
 func (f *Form) shows(e *Env, d *part.Doc) {
 	g := e.Theme.Glyph
-	for _, x := range f.fields {
+	for i, x := range f.fields {
+		if f.verb == formDelete && x.given && !x.kept && i < shownOfDeleted {
+			d.Fact(x.Name, part.Head(shown(g, true, x.text.String()), 80))
+		}
 		if f.verb == formDelete || !x.changed() {
 			continue
 		}
