@@ -145,7 +145,7 @@ func (p *prompt) cover(m *model, body []string, w int) []string {
 // How long a draft may be: that is kept for the next time, and that is
 // remembered at all.
 const (
-	draftMax  = 4 << 10
+	draftMax  = part.EditorMax
 	draftHeld = 1 << 20
 )
 

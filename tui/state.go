@@ -199,7 +199,7 @@ func (m *model) state() []byte {
 	for name, text := range m.drafts {
 		switch {
 		case name == "address" || len(text) > draftMax: // the first may hold a secret, and belongs to no graph
-		case strings.HasPrefix(name, "form "):
+		case strings.HasPrefix(name, "form "), strings.HasPrefix(name, "mutate "): // every other letter stays
 			k.Drafts[name] = passwords.ReplaceAllString(text, "://")
 		default:
 			k.Drafts[name] = scrubbed(text)

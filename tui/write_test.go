@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -381,6 +382,13 @@ func TestDraftsOfWrites(t *testing.T) {
 		if b.writer != nil || b.drafts["mutate query"] != renames {
 			t.Fatalf("kept is %q", b.drafts["mutate query"])
 		}
+		long := "query q() {\n  update Port set { name: \"s3://ana:pw@h/x?a=1\" } where code = \"https://é\" // " + strings.Repeat("x", 9000) + "\n}"
+		b.keepDraft("mutate query", long)
+		var kept keptState
+		if err := json.Unmarshal(b.state(), &kept); err != nil || kept.Drafts["mutate query"] != strings.Replace(long, "ana:pw@", "", 1) {
+			t.Errorf("%v, written is %.200q", err, kept.Drafts["mutate query"])
+		}
+		b.keepDraft("mutate query", renames)
 		b.keys("W", "ctrl+r")
 		b.confirms()
 		if b.writer.Step() != runner.Written || b.drafts["mutate query"] != "" {
