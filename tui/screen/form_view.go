@@ -419,9 +419,9 @@ func (f *Form) keys(e *Env) string {
 	case x == nil:
 		out = append(out, "enter reviews it")
 	case x.Kind == form.Choice:
-		out = append(out, e.both()+" choose", "^s reviews it")
+		out = append(out, e.both()+" choose", "^s review")
 	default:
-		out = append(out, "enter next", "^s reviews it")
+		out = append(out, "enter next", "^s review")
 	}
 	if x != nil && !x.fixed {
 		if x.Kind == form.End {
@@ -439,7 +439,7 @@ func (f *Form) keys(e *Env) string {
 	}
 	esc := "esc leaves"
 	if f.changed() {
-		esc = "esc keeps the draft"
+		esc = "esc keeps draft"
 	}
 	return strings.Join(append(out, esc), " "+e.Theme.Glyph.Dot+" ")
 }
