@@ -179,7 +179,7 @@ func (r *Runner) Stops(e *screen.Env) string {
 	case r.split != nil:
 		return key + " stops here; the chunks in the graph stay, and the same load goes on from there"
 	case durable:
-		return "it is carried to its end now; killed here, the next program that writes finishes it or takes it back"
+		return "it is carried to its end now; killed here, a recovery finishes it or takes it back"
 	}
 	return key + " cancels: nothing is in the graph yet"
 }

@@ -129,7 +129,7 @@ func (r *Runner) stuckDoc(e *screen.Env, w int) *part.Doc {
 	d.Gap()
 	r.why(d)
 	d.Gap()
-	d.Text(theme.Text, "What is visible is what was published last. The record in __recovery tells what was begun: the next program that opens the graph for writing finishes it or takes it back. Do not repeat the write before.")
+	d.Text(theme.Text, "What is visible is what was published last. The record in __recovery tells what was begun. The Rust engine finishes it or takes it back when it opens the graph; omnideck does not yet. Do not repeat the write before.")
 	d.Text(theme.Muted, press(e, action.Overview)+" shows the record among the findings.")
 	return d
 }
