@@ -49,7 +49,7 @@ func printVerification(t *out.Text, v *engine.Verification) {
 		case engine.SeverityInfo:
 			role, word = theme.Muted, "info"
 		}
-		t.Raw(t.Paint(role, word) + " " + out.Clean(fmt.Sprintf("%s  %s  %s", p.ID, where, p.Key)) + "\n")
+		t.Raw(t.Paint(role, word) + " " + out.Clean(fmt.Sprintf("%s  %s  %s", p.ID, strings.TrimSpace(where), p.Key)) + "\n")
 		t.Line("      found %s, expected %s", p.Found, p.Expected)
 		if len(p.Entities) > 0 {
 			t.Line("      %s of %s", p.Property, strings.Join(p.Entities, ", "))

@@ -37,7 +37,8 @@ import (
 // graph clean, but what is left of a lost version or ref may look the same. A
 // folder of a branch of `__manifest` with more than one version, and a table
 // above its published version that no recovery record explains, are warnings,
-// with which a graph is not clean.
+// with which a graph is not clean. A recovery record is told as info while it may
+// be that of a writer at work, and as a warning from then on.
 //
 // What is found is a Problem; errors are left for a store that does not answer.
 func (g *Graph) Verify(ctx context.Context, opts VerifyOptions) (*Verification, error) {
@@ -72,6 +73,7 @@ type verifier struct {
 	*operation
 	opts VerifyOptions
 
+	names     []string // of all branches
 	folder    *recoveryFolder
 	published map[string]bool // folders of branches of tables that are published, as treePath makes them
 
@@ -119,6 +121,7 @@ func (v *verifier) branches(ctx context.Context) ([]*manifest.View, error) {
 		return nil, err
 	}
 	views = slices.DeleteFunc(views, func(x *manifest.View) bool { return x == nil })
+	v.names = listing.Names
 	v.lineage(views)
 	return views, nil
 }
@@ -189,6 +192,7 @@ func (v *verifier) contract(ctx context.Context, views []*manifest.View) (*schem
 	if err != nil {
 		return nil, err
 	}
+	v.pending(views)
 	v.schemaFiles(ctx, root.staged(), files)
 	for _, f := range files {
 		if f.Err != nil && !isGone(f.Err) {

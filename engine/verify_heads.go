@@ -90,6 +90,24 @@ func (v *verifier) unexplained(ctx context.Context, above []aboveTable) error {
 	return nil
 }
 
+// pending tells every recovery record as info's finding reads it.
+func (v *verifier) pending(views []*manifest.View) {
+	for _, view := range views {
+		settle(v.folder.sidecars, view)
+	}
+	for _, p := range v.folder.sidecars {
+		q := Problem{ID: "recovery-pending", Severity: SeverityWarn, Branch: p.Branch, Key: p.Key,
+			Found: sidecarFinding(p, v.names).Title + " (" + pinFacts(p) + ")", Expected: "no record: its operation has ended, or was recovered"}
+		if p.Problem != "" {
+			q.Found += "; " + p.Problem
+		}
+		if p.record != nil && p.err == nil && txn.Left(p.record, v.clock(), v.grace) > 0 {
+			q.Severity, q.Expected = SeverityInfo, "a writer at work, which takes it away when it is done"
+		}
+		v.add(q)
+	}
+}
+
 // recorded reports a recovery record about a table. One that cannot be read
 // may be about any.
 func (f *recoveryFolder) recorded(e manifest.Entry) bool {

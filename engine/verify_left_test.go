@@ -2,11 +2,15 @@ package engine_test
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
 // problemsOf verifies a graph and picks the problems of one id.
@@ -106,4 +110,49 @@ func TestVerifyBlobDescriptor(t *testing.T) {
 		t.Fatalf("clean %v, %+v", clean, got)
 	}
 	says(t, "problem", got[0].Found, "column ", "1 blobs", "past the end of its object")
+}
+
+// Every recovery record is told: one that may be that of a writer at work
+// leaves a graph clean, one that was left behind or cannot be read does not.
+func TestVerifyTellsRecords(t *testing.T) {
+	data, err := os.ReadFile("../txn/sidecar/testdata/mutation-armed.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, problems, err := sidecar.Parse("__recovery/01M8KXRNSMKJSQZA1CVYM8QQ2J.json", data)
+	if err != nil || len(problems) > 0 {
+		t.Fatal(problems, err)
+	}
+	began, ok := rec.IDTime()
+	if !ok {
+		t.Fatalf("%s is no id", rec.OperationID)
+	}
+	key := "__recovery/" + rec.OperationID + ".json"
+	for _, c := range []struct {
+		name     string
+		data     []byte
+		age      time.Duration
+		severity engine.Severity
+		says     []string
+	}{
+		{"young", data, 29 * time.Second, engine.SeverityInfo, []string{"Mutation " + rec.OperationID + " on branch", "phase Armed", "started "}},
+		{"left", data, 31 * time.Second, engine.SeverityWarn, []string{"Mutation " + rec.OperationID, "recovery will undo", rec.Pins[0].Alias}},
+		{"cut", data[:len(data)/2], time.Second, engine.SeverityWarn, []string{key + " cannot be read", "every write to the graph is refused"}},
+	} {
+		for _, deep := range []bool{false, true} {
+			store := memory(t, memstore.Options{Name: "g"}, with(graphFiles(t, "midlife"), map[string][]byte{key: c.data}))
+			g := openAt(t, store.Properties().URL, engine.Options{Store: store, Clock: func() time.Time { return began.Add(c.age) }})
+			v, err := g.Verify(t.Context(), engine.VerifyOptions{Deep: deep})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(v.Problems) != 1 || v.Clean != (c.severity == engine.SeverityInfo) {
+				t.Fatalf("%s, deep %v: clean %v, %+v", c.name, deep, v.Clean, v.Problems)
+			}
+			if p := v.Problems[0]; p.ID != "recovery-pending" || p.Severity != c.severity || p.Key != key {
+				t.Errorf("%s, deep %v: %+v", c.name, deep, p)
+			}
+			says(t, c.name, v.Problems[0].Found, c.says...)
+		}
+	}
 }

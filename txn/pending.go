@@ -105,11 +105,20 @@ func (p *pending) left(o *Options) time.Duration {
 	if p.err != nil {
 		return 0
 	}
-	began := p.rec.StartedAt
-	if t, ok := p.rec.IDTime(); ok {
+	return Left(p.rec, o.Now(), o.Grace)
+}
+
+// Left is how long a record may still be that of a writer at work; 0 = it was
+// left behind. grace is that of Options.
+func Left(rec *sidecar.Record, now time.Time, grace time.Duration) time.Duration {
+	if grace == 0 {
+		grace = defaultGrace
+	}
+	began := rec.StartedAt
+	if t, ok := rec.IDTime(); ok {
 		began = t
 	}
-	return min(max(o.Grace-o.Now().Sub(began), 0), max(o.Grace, 0))
+	return min(max(grace-now.Sub(began), 0), max(grace, 0))
 }
 
 // free waits until no record stands in the way (decisions 45), bounded by the
