@@ -18,94 +18,11 @@ import (
 )
 
 // fieldsOf makes the fields of a schema, with ids in depth-first order.
-func fieldsOf(s *arrow.Schema) []*format.Field {
-	next := int32(0)
-	var out []*format.Field
-	for _, f := range s.Fields() {
-		out = append(out, fieldOf(f, -1, &next))
-	}
-	return out
-}
-
-func fieldOf(f arrow.Field, parent int32, next *int32) *format.Field {
-	out := &format.Field{ID: *next, ParentID: parent, Name: f.Name, Nullable: f.Nullable, LogicalType: logical(f.Type)}
-	*next++
-	if f.Metadata.Len() > 0 {
-		out.Metadata = f.Metadata.ToMap()
-	}
-	var children []arrow.Field
-	switch t := f.Type.(type) {
-	case *arrow.StructType:
-		children = t.Fields()
-	case *arrow.MapType:
-		e := t.ElemField()
-		e.Nullable = false
-		children = []arrow.Field{e}
-	case *arrow.FixedSizeListType:
-		if t.Elem().ID() == arrow.STRUCT {
-			children = []arrow.Field{t.ElemField()}
-		}
-	case arrow.ListLikeType:
-		children = []arrow.Field{t.ElemField()}
-	}
-	for _, c := range children {
-		out.Children = append(out.Children, fieldOf(c, out.ID, next))
-	}
-	return out
-}
+func fieldsOf(s *arrow.Schema) []*format.Field { return format.SchemaOf(s).Fields }
 
 // logical is the logical type of an Arrow type.
 func logical(t arrow.DataType) string {
-	unit := func(u arrow.TimeUnit) string { return u.String() }
-	switch t := t.(type) {
-	case *arrow.Float16Type:
-		return "halffloat"
-	case *arrow.Float32Type:
-		return "float"
-	case *arrow.Float64Type:
-		return "double"
-	case *arrow.StringType:
-		return "string"
-	case *arrow.LargeStringType:
-		return "large_string"
-	case *arrow.Date32Type:
-		return "date32:day"
-	case *arrow.Date64Type:
-		return "date64:ms"
-	case *arrow.Time32Type:
-		return "time32:" + unit(t.Unit)
-	case *arrow.Time64Type:
-		return "time64:" + unit(t.Unit)
-	case *arrow.DurationType:
-		return "duration:" + unit(t.Unit)
-	case *arrow.TimestampType:
-		if t.TimeZone == "" {
-			return "timestamp:" + unit(t.Unit) + ":-"
-		}
-		return "timestamp:" + unit(t.Unit) + ":" + t.TimeZone
-	case arrow.DecimalType:
-		return fmt.Sprintf("decimal:%d:%d:%d", t.BitWidth(), t.GetPrecision(), t.GetScale())
-	case *arrow.FixedSizeBinaryType:
-		return fmt.Sprintf("fixed_size_binary:%d", t.ByteWidth)
-	case *arrow.StructType:
-		return "struct"
-	case *arrow.MapType:
-		return "map"
-	case *arrow.FixedSizeListType:
-		return fmt.Sprintf("fixed_size_list:%s:%d", logical(t.Elem()), t.Len())
-	case *arrow.DictionaryType:
-		return fmt.Sprintf("dict:%s:%s:false", logical(t.ValueType), logical(t.IndexType))
-	case arrow.ListLikeType:
-		name := "list"
-		if t.ID() == arrow.LARGE_LIST {
-			name = "large_list"
-		}
-		if t.Elem().ID() == arrow.STRUCT {
-			name += ".struct"
-		}
-		return name
-	}
-	return t.Name() // the others are called alike
+	return fieldsOf(arrow.NewSchema([]arrow.Field{{Type: t}}, nil))[0].LogicalType
 }
 
 // maker makes random values.
