@@ -137,6 +137,7 @@ func TestEveryVerbIsKept(t *testing.T) {
 				if v.Name == "quit" {
 					return // it would leave
 				}
+				b.env.Locked = v.Name == "unlock" // a locked graph refuses those that write
 				b.keys(":")
 				b.typeIn(line)
 				b.keys("enter")
