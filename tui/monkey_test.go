@@ -121,8 +121,12 @@ func everyKey() []string {
 	return names
 }
 
-// tour are lines that lead to places which are hard to meet by chance.
-var tour = []string{"at 3", "schema Vessel", "indexes Vessel", "mouse", "rows Vessel", "neighbors Vessel 9000000", "fragments Vessel", "diff 1 main", "rows edge:CallsAt"}
+// tour are lines that lead to places which are hard to meet by chance, and keys to
+// press there.
+var tour = [][]string{
+	{"at 3"}, {"schema Vessel"}, {"indexes Vessel"}, {"mouse"}, {"rows Vessel"}, {"neighbors Vessel 9000000"}, {"fragments Vessel"}, {"diff 1 main"}, {"rows edge:CallsAt"},
+	{"info", "enter"}, // a finding
+}
 
 // lead goes to the next place of the tour.
 func (k *monkey) lead(i int) {
@@ -130,9 +134,13 @@ func (k *monkey) lead(i int) {
 		k.shut(k.overlays[0])
 	}
 	k.press(":")
-	k.do(tea.PasteMsg{Content: tour[i%len(tour)]})
+	to := tour[i%len(tour)]
+	k.do(tea.PasteMsg{Content: to[0]})
 	k.press("enter")
 	k.some()
+	for _, key := range to[1:] {
+		k.press(key)
+	}
 }
 
 // step does one thing.
