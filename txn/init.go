@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/commit"
@@ -174,28 +172,10 @@ func (m *making) free(ctx context.Context) error {
 		}
 	}
 	var taken *AlreadyInitializedError
-	if err := beside(looks); errors.As(err, &taken) {
+	if err := Beside(len(looks), func(i int) error { return looks[i]() }); errors.As(err, &taken) {
 		return taken
 	} else if err != nil {
 		return fmt.Errorf("making a graph at %s: %w", m.url, err)
-	}
-	return nil
-}
-
-// beside does things side by side, and gives the first error in their order
-// after all have ended.
-func beside(things []func() error) error {
-	errs := make([]error, len(things))
-	var g errgroup.Group
-	g.SetLimit(sideBySide)
-	for i, do := range things {
-		g.Go(func() error { errs[i] = do(); return nil })
-	}
-	_ = g.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -259,7 +239,7 @@ func (m *making) prepare(ctx context.Context) ([]manifest.Update, error) {
 			return nil
 		})
 	}
-	return out, beside(rest)
+	return out, Beside(len(rest), func(i int) error { return rest[i]() })
 }
 
 // put writes an object of the schema, where there is none unless Force.

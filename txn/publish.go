@@ -121,11 +121,7 @@ func (p *publishing) effects(ctx context.Context) error {
 		return p.stopped(ctx, err)
 	}
 	p.step(StepEffect, armed.Actions[0].Alias)
-	var rest []func() error
-	for i := 1; i < len(armed.Actions); i++ {
-		rest = append(rest, func() error { return p.effect(ctx, i, &bound[i]) })
-	}
-	if err := beside(rest); err != nil {
+	if err := Beside(len(bound)-1, func(i int) error { return p.effect(ctx, i+1, &bound[i+1]) }); err != nil {
 		return p.stuck("it stopped among its effects", err)
 	}
 	for _, a := range armed.Actions[1:] {
@@ -137,9 +133,6 @@ func (p *publishing) effects(ctx context.Context) error {
 	}
 	return nil
 }
-
-// sideBySide is how many tables are committed, or made, at once.
-const sideBySide = 16
 
 const unconfirmed = "its effects are done and could not be confirmed"
 

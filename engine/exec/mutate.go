@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/query"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/schema/value"
@@ -186,16 +187,20 @@ func (m *mutating) allowed(uri string) error {
 	return m.o.AllowURI(uri)
 }
 
+// where finds the rows of the base that a statement is about.
+func (m *mutating) where(ctx context.Context, s *query.Statement) (c *test, snap *lance.Snapshot, addrs []uint64, err error) {
+	if c, err = newTest(s.Type, s.Where); err != nil {
+		return nil, nil, nil, err
+	}
+	if snap, err = m.t.Table(ctx, s.Type.Alias()); err != nil {
+		return nil, nil, nil, err
+	}
+	addrs, err = c.find(ctx, s.Type, snap)
+	return c, snap, addrs, err
+}
+
 func (m *mutating) update(ctx context.Context, s *query.Statement) error {
-	c, err := newTest(s.Type, s.Where)
-	if err != nil {
-		return err
-	}
-	snap, err := m.t.Table(ctx, s.Type.Alias())
-	if err != nil {
-		return err
-	}
-	addrs, err := c.find(ctx, s.Type, snap)
+	c, snap, addrs, err := m.where(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn"
@@ -80,9 +78,6 @@ func (p *Plan) check(ctx context.Context) error {
 	return nil
 }
 
-// sideBySide is how many tables are read, or encoded and uploaded, at once.
-const sideBySide = 8
-
 // Prepare writes the files of every table, which no version names yet, side by
 // side, and gives the plan to publish.
 func (p *Plan) Prepare(ctx context.Context) (*txn.PublishPlan, error) {
@@ -93,28 +88,10 @@ func (p *Plan) Prepare(ctx context.Context) (*txn.PublishPlan, error) {
 	if err := p.t.Draw(aliases...); err != nil {
 		return nil, err
 	}
-	if err := each(len(p.tables), func(i int) error { return kept(p.tables[i].stage(ctx, p.t), p.tables[i].typ) }); err != nil {
+	if err := txn.Beside(len(p.tables), func(i int) error { return kept(p.tables[i].stage(ctx, p.t), p.tables[i].typ) }); err != nil {
 		return nil, err
 	}
 	return p.t.Plan(p.Kind, p.Class, p.Reads)
-}
-
-// each runs f for 0 … n-1 side by side and gives the first error in their order
-// after all have ended.
-func each(n int, f func(i int) error) error {
-	errs := make([]error, n)
-	var g errgroup.Group
-	g.SetLimit(sideBySide)
-	for i := range n {
-		g.Go(func() error { errs[i] = f(i); return nil })
-	}
-	_ = g.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // kept puts the limit of what an update reads in order to keep it into the words

@@ -53,15 +53,7 @@ func (m *mutating) remove(t *schema.Type, addrs []uint64, ids []string, text, wh
 }
 
 func (m *mutating) delete(ctx context.Context, s *query.Statement) error {
-	c, err := newTest(s.Type, s.Where)
-	if err != nil {
-		return err
-	}
-	snap, err := m.t.Table(ctx, s.Type.Alias())
-	if err != nil {
-		return err
-	}
-	addrs, err := c.find(ctx, s.Type, snap)
+	c, snap, addrs, err := m.where(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -74,7 +66,7 @@ func (m *mutating) delete(ctx context.Context, s *query.Statement) error {
 	}
 	edges := m.t.Contract.IR.Edges
 	gone := make([]edgesGone, len(edges))
-	err = each(len(edges), func(i int) (err error) { gone[i], err = m.cascade(ctx, &edges[i], s.Type, ids); return err })
+	err = txn.Beside(len(edges), func(i int) (err error) { gone[i], err = m.cascade(ctx, &edges[i], s.Type, ids); return err })
 	for i := range edges {
 		m.remove(&edges[i], gone[i].addrs, gone[i].ids, gone[i].text, "edges at removed "+s.Type.Name+" nodes")
 	}

@@ -179,7 +179,7 @@ func (p *pending) carry(ctx context.Context, s *lance.Snapshot, i int, rows []*w
 			read = append(read, n)
 		}
 	}
-	return each(len(read), func(k int) error {
+	return txn.Beside(len(read), func(k int) error {
 		n := read[k]
 		data, err := blobs[n].Read(ctx, 0, int64(blobs[n].Size))
 		if err == nil {
