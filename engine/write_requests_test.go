@@ -34,12 +34,12 @@ type costly struct {
 
 // writes are those of docs/REQUESTS.md, on the harbor schema.
 var writes = []costly{
-	{"update", statement(`update Port set { name: "N%d" } where code = "NLRTM"`), 23, 9, 30, 45, 13},
-	{"insert-node", statement(`insert Port { code: "N%d", name: "N", country: "NL" }`), 23, 9, 30, 45, 13},
-	{"insert-edge", statement(`insert CallsAt { from: "9000204", to: "NLRTM", arrived: datetime("2026-01-%02dT04:00:00Z") }`), 23, 9, 34, 55, 13},
-	{"delete-node", deleteVessel, 35, 10, 50, 69, 16},
-	{"load-1", appendPorts(1), 23, 9, 30, 45, 13},
-	{"load-8192", appendPorts(8192), 23, 9, 30, 45, 13},
+	{"update", statement(`update Port set { name: "N%d" } where code = "NLRTM"`), 23, 10, 30, 45, 14},
+	{"insert-node", statement(`insert Port { code: "N%d", name: "N", country: "NL" }`), 23, 10, 30, 45, 14},
+	{"insert-edge", statement(`insert CallsAt { from: "9000204", to: "NLRTM", arrived: datetime("2026-01-%02dT04:00:00Z") }`), 23, 10, 34, 55, 14},
+	{"delete-node", deleteVessel, 35, 11, 50, 69, 17},
+	{"load-1", appendPorts(1), 23, 10, 30, 45, 14},
+	{"load-8192", appendPorts(8192), 23, 10, 30, 45, 14},
 }
 
 func statement(text string) func(context.Context, *engine.Graph, int) error {
@@ -172,8 +172,8 @@ func TestRequestsOfInit(t *testing.T) {
 		if totals.Requests > 17+3*9 || totals.Hops > 10 {
 			t.Errorf("%d requests in %d hops, at most 17 and 3 for each of 9 tables, in 10", totals.Requests, totals.Hops)
 		}
-		if first, _ := asked(t, appendPorts(1), g, 1); first.Requests > 23 || first.Hops > 9 {
-			t.Errorf("the first write: %d requests in %d hops, at most 23 in 9", first.Requests, first.Hops)
+		if first, _ := asked(t, appendPorts(1), g, 1); first.Requests > 23 || first.Hops > 10 {
+			t.Errorf("the first write: %d requests in %d hops, at most 23 in 10", first.Requests, first.Hops)
 		}
 	})
 }
@@ -197,8 +197,8 @@ func TestFirstWriteAfterReading(t *testing.T) {
 				t.Fatal(err)
 			}
 			first, calls := asked(t, writes[0].do, g, 1)
-			if first.Requests > 24 || first.Hops > 10 {
-				t.Errorf("%s: %d requests in %d hops, at most 24 in 10:\n%s", graph, first.Requests, first.Hops, callsText(first, calls))
+			if first.Requests > 24 || first.Hops > 11 {
+				t.Errorf("%s: %d requests in %d hops, at most 24 in 11:\n%s", graph, first.Requests, first.Hops, callsText(first, calls))
 			}
 			page, err := g.Rows(context.Background(), "node:Port", engine.At{}, engine.RowsOptions{})
 			if err != nil || !strings.Contains(fmt.Sprint(page.Rows), "N1") {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/txn/sidecar"
 )
@@ -40,20 +38,23 @@ func (p *publishing) alone(ctx context.Context) error {
 	}
 }
 
-// other looks for another operation's record in the way, and at the head.
+// other looks for another operation's record in the way, and, when there is none,
+// at the head: in this order, or one that published and retired between a look at
+// the head and one at the records would be seen by neither.
 func (p *publishing) other(ctx context.Context) (*pending, error) {
-	var (
-		all  []pending
-		same bool
-	)
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { all, err = records(gctx, p.t.store, p.plan.ID); return err })
-	g.Go(func() (err error) { same, err = p.t.standing(gctx, p.view); return err })
-	if err := g.Wait(); err != nil {
+	all, err := records(ctx, p.t.store, p.plan.ID)
+	if err != nil {
+		return nil, fmt.Errorf("looking for other writers: %w", err)
+	}
+	if there := standing(all, p.o.Branch); there != nil {
+		return there, nil
+	}
+	same, err := p.t.standing(ctx, p.view)
+	if err != nil {
 		return nil, fmt.Errorf("looking for other writers: %w", err)
 	}
 	if same {
-		return standing(all, p.o.Branch), nil
+		return nil, nil
 	}
 	live, err := manifest.Open(ctx, p.t.store, manifest.Options{Branch: p.o.Branch, Lance: p.o.Open})
 	if err != nil {

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
@@ -100,4 +102,56 @@ func TestWhoGivesWay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// lateList is a store in which f runs at the first look at the records after a
+// record was written, when whatever is asked beside it has been answered.
+type lateList struct {
+	blob.Store
+	armed bool
+	f     func()
+}
+
+func (s *lateList) Put(ctx context.Context, key string, data []byte) (blob.Attrs, error) {
+	s.armed = s.armed || strings.HasPrefix(key, "__recovery/")
+	return s.Store.Put(ctx, key, data)
+}
+
+func (s *lateList) List(ctx context.Context, o blob.ListOptions) iter.Seq2[blob.Entry, error] {
+	if f := s.f; s.armed && f != nil && strings.HasPrefix(o.Prefix, "__recovery") {
+		s.f = nil
+		synctest.Wait()
+		f()
+	}
+	return s.Store.List(ctx, o)
+}
+
+// A writer that was past its own look when ours wrote its record, and publishes
+// and retires while ours looks, is seen: the head is asked after the records.
+func TestARivalThatRetiresDuringTheLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := demo(t)
+		port, company := ids(t, s, ports)[0], ids(t, s, companies)[0]
+		armed, goOn, ended := make(chan bool), make(chan bool), make(chan error)
+		theirs := writing(2)
+		theirs.Events = after(txn.StepArmed, func() { close(armed); <-goOn })
+		ours := writing(1)
+		ours.Events = after(txn.StepChecked, func() {
+			go func() {
+				_, err := txn.Run(context.Background(), s, theirs, plan(txn.Additive, set(companies, company, "name", "Theirs")))
+				ended <- err
+			}()
+			<-armed
+		})
+		late := &lateList{Store: s, f: func() {
+			close(goOn)
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}}
+		r := run(t, late, ours, txn.Additive, set(ports, port, "name", "Ours"))
+		if now := look(t, s); late.f != nil || r.Attempts != 2 || now.text(t, ports, port, "name") != "Ours" || now.text(t, companies, company, "name") != "Theirs" || len(recordsIn(t, s)) > 0 {
+			t.Errorf("%d attempts, records %v", r.Attempts, recordsIn(t, s))
+		}
+	})
 }

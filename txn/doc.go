@@ -28,7 +28,8 @@
 //	PUT data, PUT transaction of the table
 //	LIST __recovery, HEAD lock, GET marker, LIST __manifest, LIST of the table
 //	PUT record
-//	LIST __recovery, LIST __manifest
+//	LIST __recovery
+//	LIST __manifest
 //	PUT manifest of the table
 //	PUT record, PUT data, PUT deletions, PUT transaction of __manifest
 //	PUT manifest of __manifest
