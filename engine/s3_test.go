@@ -86,7 +86,13 @@ func TestS3CountsAreTheProxys(t *testing.T) {
 	l := lab.Test(t, lab.Options{Meter: true})
 	uri := onS3(t, l, "midlife")
 	for _, name := range pace.Every(t, 8, slices.Sorted(maps.Keys(methods(nil)))) {
-		g := openAt(t, uri, engine.Options{})
+		o := engine.Options{}
+		if slices.Contains([]string{"entity", "find", "neighbors"}, name) {
+			// A look-up that found its row lets go of the reads beside it: whether the
+			// proxy still saw them is chance.
+			o.Concurrency = 1
+		}
+		g := openAt(t, uri, o)
 		if err := l.Reset(); err != nil {
 			t.Fatal(err)
 		}
