@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,20 +109,22 @@ func TestWhoGivesWay(t *testing.T) {
 // record was written, when whatever is asked beside it has been answered.
 type lateList struct {
 	blob.Store
-	armed bool
+	armed atomic.Bool
+	done  atomic.Bool
 	f     func()
 }
 
 func (s *lateList) Put(ctx context.Context, key string, data []byte) (blob.Attrs, error) {
-	s.armed = s.armed || strings.HasPrefix(key, "__recovery/")
+	if strings.HasPrefix(key, "__recovery/") {
+		s.armed.Store(true)
+	}
 	return s.Store.Put(ctx, key, data)
 }
 
 func (s *lateList) List(ctx context.Context, o blob.ListOptions) iter.Seq2[blob.Entry, error] {
-	if f := s.f; s.armed && f != nil && strings.HasPrefix(o.Prefix, "__recovery") {
-		s.f = nil
+	if s.armed.Load() && strings.HasPrefix(o.Prefix, "__recovery") && s.done.CompareAndSwap(false, true) {
 		synctest.Wait()
-		f()
+		s.f()
 	}
 	return s.Store.List(ctx, o)
 }
@@ -150,7 +153,7 @@ func TestARivalThatRetiresDuringTheLook(t *testing.T) {
 			}
 		}}
 		r := run(t, late, ours, txn.Additive, set(ports, port, "name", "Ours"))
-		if now := look(t, s); late.f != nil || r.Attempts != 2 || now.text(t, ports, port, "name") != "Ours" || now.text(t, companies, company, "name") != "Theirs" || len(recordsIn(t, s)) > 0 {
+		if now := look(t, s); !late.done.Load() || r.Attempts != 2 || now.text(t, ports, port, "name") != "Ours" || now.text(t, companies, company, "name") != "Theirs" || len(recordsIn(t, s)) > 0 {
 			t.Errorf("%d attempts, records %v", r.Attempts, recordsIn(t, s))
 		}
 	})
