@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/omnideck/omnideck/blob"
@@ -237,7 +238,7 @@ func TestLoadInChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := engine.LoadOptions{Mode: engine.LoadAppend, Input: lines}
-	_, err = one.LoadChunks(t.Context(), l, func(p engine.ChunkProgress) { broken.on = true })
+	_, err = one.LoadChunks(t.Context(), l, func(p engine.ChunkProgress) { broken.on.Store(true) })
 	var partly *engine.PartlyLoadedError
 	if !errors.As(err, &partly) || partly.Commits != 1 || partly.Chunk != 2 || !engine.Wrote(err) || !errors.Is(err, stop) {
 		t.Fatalf("%T: %v", err, err)
@@ -281,19 +282,19 @@ func TestLinesThatChangeBetweenChunks(t *testing.T) {
 // stopping refuses writes once it is on.
 type stopping struct {
 	blob.Store
-	on  bool
+	on  atomic.Bool
 	err error
 }
 
 func (s *stopping) PutIfAbsent(ctx context.Context, key string, data []byte) (blob.Attrs, error) {
-	if s.on {
+	if s.on.Load() {
 		return blob.Attrs{}, s.err
 	}
 	return s.Store.PutIfAbsent(ctx, key, data)
 }
 
 func (s *stopping) Put(ctx context.Context, key string, data []byte) (blob.Attrs, error) {
-	if s.on {
+	if s.on.Load() {
 		return blob.Attrs{}, s.err
 	}
 	return s.Store.Put(ctx, key, data)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,26 +34,26 @@ import (
 // mood.
 type moody struct {
 	refusing
-	mood error
+	mood atomic.Pointer[error]
 }
 
 func (s *moody) Get(ctx context.Context, key string, r blob.Range) (blob.Object, error) {
-	if s.mood != nil {
-		return blob.Object{}, s.mood
+	if mood := s.mood.Load(); mood != nil {
+		return blob.Object{}, *mood
 	}
 	return s.Store.Get(ctx, key, r)
 }
 
 func (s *moody) Head(ctx context.Context, key string) (blob.Attrs, error) {
-	if s.mood != nil {
-		return blob.Attrs{}, s.mood
+	if mood := s.mood.Load(); mood != nil {
+		return blob.Attrs{}, *mood
 	}
 	return s.Store.Head(ctx, key)
 }
 
 func (s *moody) List(ctx context.Context, o blob.ListOptions) iter.Seq2[blob.Entry, error] {
-	if s.mood != nil {
-		return func(yield func(blob.Entry, error) bool) { yield(blob.Entry{}, s.mood) }
+	if mood := s.mood.Load(); mood != nil {
+		return func(yield func(blob.Entry, error) bool) { yield(blob.Entry{}, *mood) }
 	}
 	return s.Store.List(ctx, o)
 }
@@ -357,9 +358,15 @@ func playOn(t *testing.T, seed uint64, steps int, reached map[string]int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &moody{refusing: refusing{Store: mem}}
+	store := &moody{}
+	store.Store = mem
 	k := &monkey{rng: rand.New(rand.NewPCG(seed, 7)), names: everyKey(), reached: reached}
-	k.moods = func(err error) { store.mood = err }
+	k.moods = func(err error) {
+		store.mood.Store(nil)
+		if err != nil {
+			store.mood.Store(&err)
+		}
+	}
 	var ws workspace.Workspace
 	if seed%2 == 0 {
 		ws, err = workspace.Open(t.Context(), "mem://demo", engine.Options{Store: store, NoCache: true, Write: true})
@@ -407,8 +414,8 @@ func playOn(t *testing.T, seed uint64, steps int, reached map[string]int) {
 	for _, cmd := range k.cmds { // what was never answered ends with the program
 		cmd()
 	}
-	if store.writes != 0 && !k.wrote {
-		t.Errorf("%d writes, and none was confirmed", store.writes)
+	if n := store.writes.Load(); n != 0 && !k.wrote {
+		t.Errorf("%d writes, and none was confirmed", n)
 	}
 }
 

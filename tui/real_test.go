@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,21 +54,21 @@ var look = time.Date(2026, 11, 29, 15, 30, 0, 0, time.UTC)
 // refusing is a store on which every write fails and is counted.
 type refusing struct {
 	blob.Store
-	writes int
+	writes atomic.Int64
 }
 
 func (r *refusing) Put(context.Context, string, []byte) (blob.Attrs, error) {
-	r.writes++
+	r.writes.Add(1)
 	return blob.Attrs{}, blob.ErrReadOnly
 }
 
 func (r *refusing) PutIfAbsent(context.Context, string, []byte) (blob.Attrs, error) {
-	r.writes++
+	r.writes.Add(1)
 	return blob.Attrs{}, blob.ErrReadOnly
 }
 
 func (r *refusing) Delete(context.Context, string) error {
-	r.writes++
+	r.writes.Add(1)
 	return blob.ErrReadOnly
 }
 
@@ -121,8 +122,8 @@ func TestMidlife(t *testing.T) {
 						l.Wait(2 * time.Second)
 					}
 					shown = l.Text()
-					if store.writes != 0 {
-						t.Errorf("%d writes", store.writes)
+					if n := store.writes.Load(); n != 0 {
+						t.Errorf("%d writes", n)
 					}
 					l.close(t)
 				})
@@ -185,8 +186,8 @@ func TestTenThousandRandomKeysWriteNothing(t *testing.T) {
 		}
 		b.drain()
 		b.stop()
-		if store.writes != 0 {
-			t.Errorf("%d writes", store.writes)
+		if n := store.writes.Load(); n != 0 {
+			t.Errorf("%d writes", n)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,12 +24,13 @@ import (
 	"github.com/omnideck/omnideck/tui/workspace"
 )
 
-// watched is a store that counts what would change it, and says it at once.
+// watched is a store that counts what would change it, and says it at once, on
+// whatever goroutine writes.
 type watched struct {
 	blob.Store
 	remote bool
-	writes int
-	told   func()
+	writes atomic.Int64
+	told   func() // set before anything is written
 }
 
 func (s *watched) Properties() blob.Properties {
@@ -38,7 +40,7 @@ func (s *watched) Properties() blob.Properties {
 }
 
 func (s *watched) wrote() {
-	s.writes++
+	s.writes.Add(1)
 	if s.told != nil {
 		s.told()
 	}
@@ -122,8 +124,8 @@ func TestWritingThroughTheWholeProgram(t *testing.T) {
 
 		l.planned(`query add() { insert Port { code: "XXTST", name: "Test", country: "XX" } }`)
 		l.has(t, "review", "node:Port", "+1", "Cancel", "Run: insert 1 row", "--plan", "sandbox in memory")
-		if store.writes != 0 {
-			t.Errorf("a plan made %d writes", store.writes)
+		if n := store.writes.Load(); n != 0 {
+			t.Errorf("a plan made %d writes", n)
 		}
 		l.Key("enter") // the focus is on Cancel
 		l.has(t, "draft")
@@ -194,8 +196,8 @@ func TestOverwritingIsTyped(t *testing.T) {
 		}
 		l.Key("enter", "x", "enter")
 		l.has(t, "nothing ran")
-		if store.writes != 0 {
-			t.Errorf("%d writes before it was confirmed", store.writes)
+		if n := store.writes.Load(); n != 0 {
+			t.Errorf("%d writes before it was confirmed", n)
 		}
 		l.Key("ctrl+u")
 		l.Send(tea.PasteMsg{Content: want})
@@ -239,8 +241,8 @@ func TestRandomKeysWriteNothingWhileLocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := writableDemo(t, true)
 		b := walk(t, store, 7)
-		if !b.env.Locked || store.writes != 0 {
-			t.Errorf("locked is %v, %d writes", b.env.Locked, store.writes)
+		if n := store.writes.Load(); !b.env.Locked || n != 0 {
+			t.Errorf("locked is %v, %d writes", b.env.Locked, n)
 		}
 		b.stop()
 	})
@@ -253,10 +255,11 @@ func TestRandomKeysWriteOnlyWhatWasConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := writableDemo(t, false)
 		b := walk(t, store, 8)
-		if store.writes > 0 && !b.wrote {
-			t.Errorf("%d writes, and none was confirmed", store.writes)
+		n := store.writes.Load()
+		if n > 0 && !b.wrote {
+			t.Errorf("%d writes, and none was confirmed", n)
 		}
-		t.Logf("%d writes", store.writes)
+		t.Logf("%d writes", n)
 		b.stop()
 	})
 }
