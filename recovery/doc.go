@@ -1,0 +1,44 @@
+// Package recovery finishes or undoes what an operation left half done, as its
+// record in `__recovery/` tells it. It starts nothing by itself: Look says what
+// every record means, Execute does what was shown.
+//
+// # A record, from beginning to end
+//
+//	read       LIST and GET; one that vanishes in between is none, one that cannot
+//	           be read or breaks a rule of its shape is refused and stays
+//	place      whose tables it names: this graph's here, this graph's before it was
+//	           moved (decisions 41: only after a confirmation), another graph's
+//	age        one younger than the grace may be that of a writer at work
+//	observe    the branch, its lineage and the schema files; of each table its ref,
+//	           newest version, and the transactions above the pin
+//	interpret  txn.Interpret: the one judge
+//	act        below
+//	audit      one row in `_graph_commit_recoveries.lance` (package audit)
+//	retire     DELETE of the object as it was listed
+//
+// What an act does, in this order; after each step the next pass finds what is
+// left to do and never decides otherwise:
+//
+//	forward         publish the recorded delta, on the exact head; promote staged schema files
+//	back            remove untouched branches and datasets that only it made; write the outcomes
+//	                into the record; restore each table at exactly HEAD + 1; publish the
+//	                restored versions; remove staged schema files
+//	finalize        restore forward what a recovery took back after it was published; promote or
+//	                remove staged files
+//	discard         remove untouched branches that it made
+//	orphan discard  a commit on main without a table
+//
+// # Beside others
+//
+// A publish decides; whatever is lost is observed and interpreted afresh
+// (decisions 26). Two that recover one record do the same under the same ids:
+// commits, restores and audit rows that are there are found and not made again.
+// A commit that recovery mints has an id that follows from the operation's, so
+// that also a pass that died after it finds it.
+//
+// # What was shown
+//
+// Execute compares each record with the Item that was shown. When something
+// else is right meanwhile the record is left, with a *ChangedError; that it is
+// gone, or has become a matter of retiring it, is no such change.
+package recovery
