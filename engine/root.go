@@ -10,6 +10,7 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
+	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
@@ -156,7 +157,7 @@ func (o *operation) readSidecar(ctx context.Context, key string) (*pendingSideca
 		return &pendingSidecar{Pending: Pending{Key: key, Tables: []PendingTable{}, Problem: err.Error()}, err: err}, nil
 	}
 	record, problems, err := sidecar.Parse(key, obj.Data)
-	p := &pendingSidecar{Pending: Pending{Key: key, Tables: []PendingTable{}}, record: record, err: err}
+	p := &pendingSidecar{Pending: Pending{Key: key, Tables: []PendingTable{}, Refused: err != nil || len(problems) > 0}, record: record, err: err}
 	var wrong []string
 	if err != nil {
 		wrong = append(wrong, fmt.Sprintf("%d bytes: %v", len(obj.Data), err))
@@ -166,6 +167,10 @@ func (o *operation) readSidecar(ctx context.Context, key string) (*pendingSideca
 	}
 	if record != nil {
 		p.fill(record, o.store.Properties().URL)
+		now := o.clock()
+		if left := txn.Left(record, now, o.grace); left > 0 {
+			p.WaitUntil = now.Add(left)
+		}
 	}
 	p.Problem = strings.Join(wrong, "; ")
 	return p, nil

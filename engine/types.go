@@ -95,6 +95,10 @@ type Pending struct {
 	Moved         bool           `json:"moved"` // its table paths name another root
 	Published     bool           `json:"published"`
 	Problem       string         `json:"problem,omitempty"` // why it cannot be read or does not fit
+	Refused       bool           `json:"refused,omitempty"` // it cannot be read in full or breaks a rule: nobody acts on it
+	// WaitUntil is when a record stops counting as that of a writer at work; zero
+	// = it had already when it was read.
+	WaitUntil time.Time `json:"wait_until,omitzero"`
 }
 
 // PendingTable is one table that a sidecar pins.

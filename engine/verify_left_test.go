@@ -153,6 +153,15 @@ func TestVerifyTellsRecords(t *testing.T) {
 				t.Errorf("%s, deep %v: %+v", c.name, deep, p)
 			}
 			says(t, c.name, v.Problems[0].Found, c.says...)
+			waits, refused := time.Time{}, c.name == "cut"
+			if c.name == "young" {
+				waits = began.Add(30 * time.Second)
+			}
+			if info, err := g.Info(t.Context(), engine.At{}); err != nil || len(info.PendingRecovery) != 1 {
+				t.Errorf("%s: %+v, %v", c.name, info, err)
+			} else if p := info.PendingRecovery[0]; !p.WaitUntil.Equal(waits) || p.Refused != refused {
+				t.Errorf("%s: it waits until %v, refused is %v", c.name, p.WaitUntil, p.Refused)
+			}
 		}
 	}
 }
