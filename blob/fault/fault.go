@@ -1,10 +1,11 @@
-// Package fault is a decorator of a blob.Store that lets things go wrong at a
-// chosen call.
+// Package fault lets things go wrong in a blob.Store: at a chosen call (Store and
+// its Rules), at every call one after the other (Scenario), or now and then all
+// along (Weather). What follows is about the first.
 //
 //	s := fault.New(inner, fault.Rule{Match: fault.Writes, At: 3, Do: fault.LoseAnswer})
 //
 // A rule has one action, which happens at the At-th call (from 0) that the
-// rule matches; with Every also at every later one. The first rule that has
+// rule matches; with Every also at every later one, with Burst at that many. The first rule that has
 // something to do at a call does it alone. Actions that do not carry the call
 // out send nothing, so no meter counts it.
 //
@@ -19,6 +20,15 @@
 //		err := write(s)                    // fails, when the fault was met
 //		return s.Fired() > 0, check(s.Inner(), err)
 //	})
+//
+// A Scenario is a writer with all that a sweep needs to know of it. Its Sweep has
+// every kind of fault and every rival at every call, its Weather a store that is
+// slow, throttles, fails, cuts reads short or lists late:
+//
+//	sc := fault.Scenario{Start: …, Run: write, Means: …, Check: oldOrNew}
+//	report, err := sc.Sweep(ctx, fault.Plan{})
+//
+// This room knows stores and nothing of what is kept in them.
 package fault
 
 import (
@@ -27,17 +37,9 @@ import (
 	"fmt"
 	"iter"
 	"sync"
-	"time"
 
 	"github.com/omnideck/omnideck/blob"
 )
-
-// ErrInjected is what Fail fails with.
-var ErrInjected = errors.New("injected fault")
-
-// ErrHalted is what every call fails with from a Halt on, as if the process
-// had died.
-var ErrHalted = errors.New("halted by injection")
 
 // Call describes a call to rules.
 type Call struct {
@@ -65,6 +67,7 @@ type Rule struct {
 	Match func(Call) bool // nil: every call
 	At    int             // index among the matching calls, from 0
 	Every bool            // also at every later one
+	Burst int             // at so many of them, one after the other; 0 = one
 	Do    Action
 }
 
@@ -112,7 +115,7 @@ func (s *Store) choose(c Call) (Action, error) {
 		}
 		n := s.seen[i]
 		s.seen[i]++
-		if due == nil && (n == r.At || r.Every && n > r.At) {
+		if due == nil && (n == r.At || n > r.At && (r.Every || n < r.At+r.Burst)) {
 			due = r.Do
 			s.fired++
 		}
@@ -229,69 +232,6 @@ func (s *Store) Properties() blob.Properties { return s.inner.Properties() }
 
 // Close closes the decorated store.
 func (s *Store) Close() error { return s.inner.Close() }
-
-// Fail does not carry the call out.
-func Fail(context.Context, *Attempt) error { return ErrInjected }
-
-// FailWith is Fail with an error of one's own.
-func FailWith(err error) Action {
-	return func(context.Context, *Attempt) error { return err }
-}
-
-// LoseAnswer carries the call out, and nobody hears of it: a write ends as
-// blob.ErrAmbiguous, anything else as blob.ErrUnavailable.
-func LoseAnswer(ctx context.Context, a *Attempt) error {
-	_ = a.Perform(ctx) // success or refusal: neither is heard of
-	lost := blob.ErrUnavailable
-	if Writes(a.Call) {
-		lost = blob.ErrAmbiguous
-	}
-	return fmt.Errorf("%w: the answer was lost", lost)
-}
-
-// Halt fails this call and all later ones with ErrHalted: the process is dead.
-func Halt(_ context.Context, a *Attempt) error {
-	a.store.mu.Lock()
-	defer a.store.mu.Unlock()
-	a.store.halted = true
-	return ErrHalted
-}
-
-// Rival lets another writer act on the undisturbed store first.
-func Rival(f func(ctx context.Context, inner blob.Store) error) Action {
-	return func(ctx context.Context, a *Attempt) error {
-		if err := f(ctx, a.store.inner); err != nil {
-			return fmt.Errorf("the injected rival: %w", err)
-		}
-		return a.Perform(ctx)
-	}
-}
-
-// Delay waits first, no longer than the context lives.
-func Delay(d time.Duration) Action {
-	return func(ctx context.Context, a *Attempt) error {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			return a.Perform(ctx)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// Cut hands only the first n bytes of a read to the caller, without an error:
-// what a careless store would do.
-func Cut(n int) Action {
-	return func(ctx context.Context, a *Attempt) error {
-		err := a.Perform(ctx)
-		if err == nil && a.Object != nil && len(a.Object.Data) > n {
-			a.Object.Data = a.Object.Data[:n:n]
-		}
-		return err
-	}
-}
 
 // Writes matches what changes a store.
 func Writes(c Call) bool { return c.Op == blob.OpPut || c.Op == blob.OpDelete }
