@@ -22,6 +22,7 @@
 //	                      PUT of a data file for each new fragment, and of its blobs' side-cars
 //	StageDelete           GET of the deletion files of the fragments touched that have one, once; PUT of the new ones
 //	StageUpdate           as StageDelete, and a PUT of a data file; reads of the blobs that are kept
+//	StageRestore          GET of the manifest of the version restored
 //	StageUpsert           FindText of the keys, then as StageUpdate
 //	Commit, Create        LIST of one key beside PUT of the transaction's file, PUT of the manifest (package commit)
 //
@@ -68,6 +69,7 @@
 //	StageDelete     Delete; masked rows, and deleted_fragment_ids
 //	StageAppend     Append
 //	StageOverwrite  Overwrite
+//	StageRestore    Restore
 //	Create          Overwrite on version 0
 //
 // All of Update list every field as changed, so that no index comes to cover

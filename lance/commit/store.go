@@ -299,8 +299,10 @@ func (c *committer) baseDir(r format.BaseRef) (string, error) {
 	return format.Join(c.root, format.BranchDir(p.Name)), nil
 }
 
-// putFiles writes what the manifest refers to, and returns the keys, also with
-// an error.
+// putFiles writes what the manifest refers to, and returns the keys that are
+// this commit's alone, also with an error. The file of a Restore is not: several
+// programs may undo one operation under one uuid, and what one of them gives up
+// another may have committed.
 func (c *committer) putFiles(ctx context.Context, tx *tablepb.Transaction, writes []DeletionWrite) (made []string, err error) {
 	for _, w := range writes {
 		body := w.Set.EncodeArrow()
@@ -320,7 +322,9 @@ func (c *committer) putFiles(ctx context.Context, tx *tablepb.Transaction, write
 		return made, fmt.Errorf("committing to %s: %w", c.where, err)
 	}
 	key := format.Join(c.dir, format.TransactionPath(format.TransactionName(tx)))
-	made = append(made, key)
+	if KindOf(tx) != Restore {
+		made = append(made, key)
+	}
 	if c.o.Stored {
 		return made, nil
 	}
