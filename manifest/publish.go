@@ -36,9 +36,9 @@ type PublishOptions struct {
 	Expected []Expected // what must be published; checked by every attempt
 	Head     *ExactHead // what the branch must be; nil = anything
 	Commit   *Intent    // nil = no commit
-	// Sure is asked once, on the caller's goroutine, while the first files are
-	// written; before it agrees nothing is committed, and an error of it is that of
-	// the publish.
+	// Sure is asked on the caller's goroutine, while files are written, by every
+	// attempt until it agrees; before that nothing is committed, and an error of it is
+	// that of the attempt: of the publish, unless it is a commit.ConflictError.
 	Sure func(ctx context.Context) error
 
 	Now  func() time.Time // nil = time.Now
@@ -192,9 +192,10 @@ func (p *publisher) write(ctx context.Context, pl *plan, again bool) (*Published
 	if again {
 		g.Go(func() error { same = p.sameBranch(ctx, pl.base); return nil })
 	}
-	if ask := p.o.Sure; ask != nil {
-		p.o.Sure = nil
-		sure = ask(ctx)
+	if p.o.Sure != nil {
+		if sure = p.o.Sure(ctx); sure == nil {
+			p.o.Sure = nil
+		}
 	}
 	_ = g.Wait()
 	if err := cmp.Or(sure, same, err); err != nil {

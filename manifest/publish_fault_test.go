@@ -10,6 +10,7 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/blob/memstore"
+	versions "github.com/omnideck/omnideck/lance/commit"
 	"github.com/omnideck/omnideck/manifest"
 )
 
@@ -231,4 +232,57 @@ func TestPublishLoses(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Nothing is committed before Sure agreed: every attempt asks it until it does,
+// and none after that.
+func TestPublishNotBeforeItIsSure(t *testing.T) {
+	base := store(t, graph(t, "maintained"))
+	v := open(t, base, manifest.Options{})
+	refused := &versions.ConflictError{Where: "the record", Retryable: true}
+	for refusals := range 8 { // six attempts
+		own := base.Clone()
+		w, other := newWriter(t, own, "", 1), newWriter(t, own, "", 2)
+		other.n = 100
+		o := w.options(v, w.next(v.Tables[0]))
+		asked, puts := 0, 0
+		o.Sure = func(context.Context) error {
+			if asked++; asked <= refusals {
+				return refused
+			}
+			return nil
+		}
+		counted := fault.Rule{Match: isManifest, Every: true, Do: func(ctx context.Context, a *fault.Attempt) error {
+			if puts++; asked <= refusals {
+				t.Errorf("%d refusals: a version is put after %d", refusals, asked)
+			}
+			if puts == 1 { // a version is lost to another after it agreed
+				return rival(other, nil)(ctx, a)
+			}
+			return a.Perform(ctx)
+		}}
+		_, err := manifest.Publish(t.Context(), fault.New(own, counted), o)
+		_, there := open(t, own, manifest.Options{}).Commit(o.Commit.ID)
+		if refusals < 5 {
+			if err != nil || !there || asked != refusals+1 || puts != 2 {
+				t.Errorf("%d refusals: asked %d times, %d puts, published %v, %v", refusals, asked, puts, there, err)
+			}
+			continue
+		}
+		var exhausted *manifest.ExhaustedError
+		if !errors.As(err, &exhausted) || there || asked != min(refusals+1, 6) {
+			t.Errorf("%d refusals: asked %d times, published %v, %v", refusals, asked, there, err)
+		}
+	}
+	stop := errors.New("stop")
+	own := base.Clone()
+	w := newWriter(t, own, "", 1)
+	o := w.options(v, w.next(v.Tables[0]))
+	o.Sure = func(context.Context) error { return stop }
+	if _, err := manifest.Publish(t.Context(), own, o); !errors.Is(err, stop) {
+		t.Errorf("refused for good: %v", err)
+	}
+	if now := open(t, own, manifest.Options{}); now.Version != v.Version {
+		t.Errorf("refused for good: version %d is there", now.Version)
+	}
 }
