@@ -3,8 +3,8 @@ package txn_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"iter"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/blob/memstore"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/txn"
 )
 
@@ -105,56 +107,97 @@ func TestWhoGivesWay(t *testing.T) {
 	}
 }
 
-// lateList is a store in which f runs at the first look at the records after a
-// record was written, when whatever is asked beside it has been answered.
-type lateList struct {
-	blob.Store
-	armed atomic.Bool
-	done  atomic.Bool
-	f     func()
+// heldRival is another writer of the graph that stops where it is armed and past
+// its own look, until it is let go.
+type heldRival struct {
+	name   string
+	from   txn.Step // since when it stands there: since ours reached it; "" = since before ours began
+	seed   uint64   // of writing: below ours it is the older one
+	theirs step
+	there  func(r reading) bool // what it wrote
 }
 
-func (s *lateList) Put(ctx context.Context, key string, data []byte) (blob.Attrs, error) {
-	if strings.HasPrefix(key, "__recovery/") {
-		s.armed.Store(true)
+// letGoAt lets the rival go to its end at our call number at of those since it
+// stands there, when whatever is asked beside that call has been answered.
+func (h *heldRival) letGoAt(t *testing.T, inner *memstore.Store, port string, at int) (reached bool, outcome string, err error) {
+	armed, goOn, ended := make(chan bool), make(chan bool), make(chan error)
+	theirs := writing(h.seed)
+	theirs.Events = after(txn.StepArmed, func() { close(armed); <-goOn })
+	var rival error
+	letGo := func() { close(goOn); rival = <-ended }
+	var stands atomic.Bool
+	stand := func() {
+		go func() {
+			_, err := txn.Run(context.Background(), inner, theirs, plan(txn.Additive, h.theirs))
+			ended <- err
+		}()
+		<-armed
+		stands.Store(true)
 	}
-	return s.Store.Put(ctx, key, data)
-}
-
-func (s *lateList) List(ctx context.Context, o blob.ListOptions) iter.Seq2[blob.Entry, error] {
-	if s.armed.Load() && strings.HasPrefix(o.Prefix, "__recovery") && s.done.CompareAndSwap(false, true) {
+	s := fault.New(inner, fault.Rule{Match: func(fault.Call) bool { return stands.Load() }, At: at, Do: func(ctx context.Context, a *fault.Attempt) error {
 		synctest.Wait()
-		s.f()
+		letGo()
+		return a.Perform(ctx)
+	}})
+	ours := writing(2)
+	if ours.Events = after(h.from, stand); h.from == "" {
+		stand()
 	}
-	return s.Store.List(ctx, o)
+	r, err := txn.Run(context.Background(), s, ours, plan(txn.Additive, set(ports, port, "name", "Ours")))
+	if reached = s.Fired() > 0; !reached {
+		if left := recordsIn(t, inner); len(left) != 1 {
+			return false, "", fmt.Errorf("beside the rival's record: %v", left)
+		}
+		letGo()
+	}
+	now := look(t, inner)
+	now.atRest(t)
+	var wait *txn.RecoveryRequiredError
+	switch {
+	case rival != nil:
+		return reached, "", fmt.Errorf("the rival: %w", rival)
+	case !h.there(now):
+		return reached, "", errors.New("what the rival was acknowledged is lost")
+	case err != nil && !(errors.As(err, &wait) && wait.Other):
+		return reached, "", err
+	case (now.text(t, ports, port, "name") == "Ours") != (err == nil):
+		return reached, "", fmt.Errorf("%q is read after: %w", now.text(t, ports, port, "name"), err)
+	case err != nil:
+		return reached, "refused", nil
+	}
+	return reached, fmt.Sprint(r.Attempts, " attempts"), nil
 }
 
-// A writer that was past its own look when ours wrote its record, and publishes
-// and retires while ours looks, is seen: the head is asked after the records.
-func TestARivalThatRetiresDuringTheLook(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := demo(t)
-		port, company := ids(t, s, ports)[0], ids(t, s, companies)[0]
-		armed, goOn, ended := make(chan bool), make(chan bool), make(chan error)
-		theirs := writing(2)
-		theirs.Events = after(txn.StepArmed, func() { close(armed); <-goOn })
-		ours := writing(1)
-		ours.Events = after(txn.StepChecked, func() {
-			go func() {
-				_, err := txn.Run(context.Background(), s, theirs, plan(txn.Additive, set(companies, company, "name", "Theirs")))
-				ended <- err
-			}()
-			<-armed
-		})
-		late := &lateList{Store: s, f: func() {
-			close(goOn)
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		}}
-		r := run(t, late, ours, txn.Additive, set(ports, port, "name", "Ours"))
-		if now := look(t, s); !late.done.Load() || r.Attempts != 2 || now.text(t, ports, port, "name") != "Ours" || now.text(t, companies, company, "name") != "Theirs" || len(recordsIn(t, s)) > 0 {
-			t.Errorf("%d attempts, records %v", r.Attempts, recordsIn(t, s))
+// A rival that was past its own look when ours came, and publishes and retires at
+// any call of ours, is met at the gates, by its record, or by the head it leaves:
+// ours goes through, if need be anew, or is told whom it would have to wait for.
+// Nothing that either was acknowledged is lost, and no record stays.
+func TestARivalLetGoAnywhere(t *testing.T) {
+	start := demo(t)
+	port, company := ids(t, start, ports)[0], ids(t, start, companies)[0]
+	var rivals []heldRival
+	for _, from := range []txn.Step{"", txn.StepCaptured, txn.StepPrepared, txn.StepChecked} {
+		for _, seed := range []uint64{1, 3} {
+			rivals = append(rivals,
+				heldRival{"other table", from, seed, set(companies, company, "name", "Theirs"), func(r reading) bool { return r.text(t, companies, company, "name") == "Theirs" }},
+				heldRival{"same table", from, seed, add(ports, "code", port, "THEIRS"), func(r reading) bool { return r.text(t, ports, "THEIRS", "id") != "" }},
+				heldRival{"same row", from, seed, set(ports, port, "country", "XX"), func(r reading) bool { return r.text(t, ports, port, "country") == "XX" }})
 		}
-	})
+	}
+	for _, rival := range pace.Every(t, 5, rivals) {
+		outcomes := map[string]int{}
+		n, err := fault.Sweep(200, func(at int) (reached bool, err error) {
+			var outcome string
+			synctest.Test(t, func(t *testing.T) { reached, outcome, err = rival.letGoAt(t, start.Clone(), port, at) })
+			outcomes[outcome]++
+			return reached, err
+		})
+		what := fmt.Sprintf("%s, since %q, seed %d: %d places: %v", rival.name, rival.from, rival.seed, n, outcomes)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		} else if n < 5 {
+			t.Errorf("%s: too few", what)
+		}
+		t.Log(what)
+	}
 }
