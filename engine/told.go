@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 
-	"github.com/omnideck/omnideck/engine/load"
 	"github.com/omnideck/omnideck/internal/lex"
 	"github.com/omnideck/omnideck/query"
 	"github.com/omnideck/omnideck/txn"
@@ -63,22 +62,6 @@ func PlaceOf(err error) (line, column int, ok bool) {
 
 // AboutParams says that an error is about the parameters of a query.
 func AboutParams(err error) bool { return errors.As(err, new(*query.ParamError)) }
-
-// AboutInput is the line of an input that an error is about, from 1; 0 for an
-// error that is about none.
-func AboutInput(err error) int {
-	var (
-		syntax *load.SyntaxError
-		input  *load.InputError
-	)
-	switch {
-	case errors.As(err, &syntax):
-		return syntax.Line
-	case errors.As(err, &input):
-		return input.Line
-	}
-	return 0
-}
 
 // BrokenRule is a rule of the schema that a write would break.
 type BrokenRule struct {
