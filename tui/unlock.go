@@ -74,7 +74,7 @@ func (m *model) pending(d *part.Doc) {
 		for _, r := range info.PendingRecovery {
 			d.FactRole("pending", theme.Warn, pendingLine(r))
 		}
-		d.Text(theme.Muted, "The Rust engine finishes or undoes it when it opens the graph; omnideck does not yet, and refuses to write where it stands in the way.")
+		d.Text(theme.Muted, "`omnideck recover` shows what is right about it. A write that it stands in the way of first finishes it or takes it back, once it is old, and is refused where nobody may.")
 	}
 }
 

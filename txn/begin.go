@@ -95,9 +95,10 @@ func (t *Txn) capture(ctx context.Context, before *Txn) (again bool, err error) 
 		files  = make(map[string]schema.File, len(schema.Keys))
 		mu     sync.Mutex
 		waited bool
+		old    *pending
 	)
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { waited, err = free(gctx, t.store, &t.o); return err })
+	g.Go(func() (err error) { waited, old, err = free(gctx, t.store, &t.o); return err })
 	g.Go(func() error { return t.unlocked(gctx) })
 	g.Go(func() (err error) { t.View, err = t.view(gctx); return err })
 	for _, k := range schema.Keys {
@@ -112,7 +113,16 @@ func (t *Txn) capture(ctx context.Context, before *Txn) (again bool, err error) 
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
+	err = g.Wait()
+	if errors.As(err, new(*LockedError)) && old == nil { // the schema apply that holds the lock may be the one to recover
+		if p, lost := t.behind(ctx); lost == nil {
+			old = p
+		}
+	}
+	if old != nil { // what was read beside it tells nothing
+		err, waited = t.recover(ctx, old), true
+	}
+	if err != nil {
 		return false, fmt.Errorf("beginning a write on branch %s: %w", named(t.o.Branch), err)
 	}
 	if waited {

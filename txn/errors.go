@@ -116,10 +116,10 @@ type RecoveryRequiredError struct {
 func (e *RecoveryRequiredError) Error() string {
 	record := sidecar.Folder + e.OperationID + sidecar.Suffix
 	if e.Other {
-		return fmt.Sprintf("operation %s stands in the way: %s; nothing was written: wait for its writer, or, when that one is gone, let the Rust CLI recover %s by opening the graph at its full address, and then write again",
+		return fmt.Sprintf("operation %s stands in the way: %s; nothing was written: wait for its writer, or, when that one is gone, `omnideck recover` shows and does what is right about %s; then write again",
 			e.OperationID, e.Reason, record)
 	}
-	return fmt.Sprintf("operation %s stopped part-way: %s; what it did belongs to the record %s: do not repeat the write before the Rust CLI has recovered that by opening the graph at its full address", e.OperationID, e.Reason, record)
+	return fmt.Sprintf("operation %s stopped part-way: %s; what it did belongs to the record %s: do not repeat the write before that is recovered, by `omnideck recover` or by the Rust CLI when it opens the graph at its full address", e.OperationID, e.Reason, record)
 }
 
 func (e *RecoveryRequiredError) Is(target error) bool { return target == ErrRecovery }
@@ -204,7 +204,7 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("a schema apply holds the lock %s since %s, so that nothing may be written; nothing was: wait for it, or look with `omnideck info` whether it died", e.Key, e.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("a schema apply holds the lock %s since %s, so that nothing may be written; nothing was: wait for it, or look with `omnideck recover` whether it died", e.Key, e.Since.UTC().Format(time.RFC3339))
 }
 
 func (e *LockedError) Is(target error) bool { return target == ErrCaller }

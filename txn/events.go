@@ -10,9 +10,10 @@ import (
 // Step is how far a running write has come.
 type Step string
 
-// The steps, in their order. Waiting may come before each attempt.
+// The steps, in their order. Waiting and recovered may come before each attempt.
 const (
 	StepWaiting   Step = "waiting"   // for another operation, Event.Operation, to finish or to grow old
+	StepRecovered Step = "recovered" // another operation, Event.Operation, that was left behind was finished or taken back
 	StepCaptured  Step = "captured"  // the base was read
 	StepPrepared  Step = "prepared"  // there is a plan
 	StepChecked   Step = "checked"   // nothing moved meanwhile
@@ -28,7 +29,7 @@ const (
 type Event struct {
 	Step      Step
 	Attempt   int    // from 1
-	Operation string // the write's, or the one waited for
+	Operation string // the write's, or the one waited for or recovered
 	Table     string // alias
 	Err       error
 	Cost      blob.Totals // of the whole run so far
@@ -39,6 +40,7 @@ type watcher struct {
 	meter   *blob.Meter
 	tell    func(Event)
 	attempt int
+	asked   map[string]bool // records that Options.Recover was asked about
 }
 
 // watch begins a run: requests made under the context are counted.

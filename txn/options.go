@@ -37,6 +37,10 @@ type Options struct {
 	Grace time.Duration
 	// Backoff waits before attempt n ≥ 1; nil does not wait.
 	Backoff func(ctx context.Context, n int) error
+	// Recover settles the record of another operation, by its key, that was left
+	// behind and stands in the way: asked once for each record of a run, beside no
+	// other request. An error ends the write. nil = such a record ends it.
+	Recover func(ctx context.Context, key string) error
 	// Events hears of every step, on the goroutine that writes.
 	Events func(Event)
 

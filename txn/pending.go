@@ -78,13 +78,18 @@ func standing(all []pending, branch string) *pending {
 
 // refusal is what a writer says who does not wait.
 func (p *pending) refusal() error {
-	reason := "it is not finished"
-	if p.err != nil {
-		reason = "its record cannot be understood: " + p.err.Error()
-	} else if p.rec.Phase != "" {
-		reason = fmt.Sprintf("it is a %s on branch %s that is %s and not finished", p.rec.Kind, named(p.rec.Branch), p.rec.Phase)
+	return &RecoveryRequiredError{OperationID: p.id, Other: true, Reason: p.reason(), Err: p.err}
+}
+
+// reason is why it stands in the way.
+func (p *pending) reason() string {
+	switch {
+	case p.err != nil:
+		return "its record cannot be understood: " + p.err.Error()
+	case p.rec.Phase != "":
+		return fmt.Sprintf("it is a %s on branch %s that is %s and not finished", p.rec.Kind, named(p.rec.Branch), p.rec.Phase)
 	}
-	return &RecoveryRequiredError{OperationID: p.id, Other: true, Reason: reason, Err: p.err}
+	return "it is not finished"
 }
 
 // claims are the operations whose records name a table on a branch.
@@ -122,28 +127,70 @@ func Left(rec *sidecar.Record, now time.Time, grace time.Duration) time.Duration
 }
 
 // free waits until no record stands in the way (decisions 45), bounded by the
-// grace of the records that it meets. waited says that it had to.
-func free(ctx context.Context, store blob.Store, o *Options) (waited bool, err error) {
+// grace of the records that it meets. waited says that it had to; old is one that
+// is to be recovered first.
+func free(ctx context.Context, store blob.Store, o *Options) (waited bool, old *pending, err error) {
 	var spent time.Duration
 	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
 		all, err := records(ctx, store, "")
 		if err != nil {
-			return waited, err
+			return waited, nil, err
 		}
 		p := standing(all, o.Branch)
 		if p == nil {
-			return waited, nil
+			return waited, nil, nil
 		}
 		left := p.left(o)
-		if left == 0 || spent >= 4*o.Grace {
-			return waited, p.refusal()
+		switch {
+		case left == 0 && p.recoverable(o):
+			return waited, p, nil
+		case left == 0 || spent >= 4*o.Grace:
+			return waited, nil, p.refusal()
 		}
 		waited = true
 		o.watch.step(Event{Step: StepWaiting, Operation: p.id, Err: p.refusal()})
 		d := min(left, poll)
 		if err := o.Sleep(ctx, d); err != nil {
-			return waited, fmt.Errorf("waiting for operation %s: %w", p.id, err)
+			return waited, nil, fmt.Errorf("waiting for operation %s: %w", p.id, err)
 		}
 		spent += d
 	}
+}
+
+// recoverable: the run may ask for its recovery, which it does once.
+func (p *pending) recoverable(o *Options) bool { return o.Recover != nil && !o.watch.asked[p.id] }
+
+// behind is a record in the way that was left behind and may be recovered.
+func (t *Txn) behind(ctx context.Context) (*pending, error) {
+	if t.o.Recover == nil {
+		return nil, nil
+	}
+	all, err := records(ctx, t.store, "")
+	if err != nil {
+		return nil, err
+	}
+	if p := standing(all, t.o.Branch); p != nil && p.left(&t.o) == 0 && p.recoverable(&t.o) {
+		return p, nil
+	}
+	return nil, nil
+}
+
+// recover has the records in the way recovered that were left behind, beginning
+// with one.
+func (t *Txn) recover(ctx context.Context, p *pending) error {
+	for p != nil {
+		if t.o.watch.asked == nil {
+			t.o.watch.asked = map[string]bool{}
+		}
+		t.o.watch.asked[p.id] = true
+		if err := t.o.Recover(ctx, sidecar.Folder+p.id+sidecar.Suffix); err != nil {
+			return &RecoveryRequiredError{OperationID: p.id, Other: true, Reason: p.reason() + ", and to recover it first did not succeed: " + err.Error(), Err: err}
+		}
+		t.o.watch.step(Event{Step: StepRecovered, Operation: p.id})
+		var err error
+		if p, err = t.behind(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }

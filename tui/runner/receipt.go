@@ -129,7 +129,7 @@ func (r *Runner) stuckDoc(e *screen.Env, w int) *part.Doc {
 	d.Gap()
 	r.why(d)
 	d.Gap()
-	d.Text(theme.Text, "What is visible is what was published last. The record in __recovery tells what was begun. The Rust engine finishes it or takes it back when it opens the graph; omnideck does not yet. Do not repeat the write before.")
+	d.Text(theme.Text, "What is visible is what was published last. The record in __recovery tells what was begun. `omnideck recover` shows whether it is finished or taken back, and does it; the next write on the branch does so once the record is old, and so does the Rust engine when it opens the graph at its full address. Do not repeat the write before.")
 	d.Text(theme.Muted, press(e, action.Overview)+" shows the record among the findings.")
 	return d
 }

@@ -172,7 +172,7 @@ func branchOr(name string) string {
 
 func pendingDoc(d *part.Doc, p engine.Pending) {
 	d.Head("pending recovery " + p.Kind)
-	d.Text(theme.Text, "A writer recorded this plan and did not finish it. The Rust CLI finishes or undoes it when it opens the graph for writing; until then writes of this program wait, or are refused. Looking leaves it alone.")
+	d.Text(theme.Text, "A writer recorded this plan and did not finish it. `omnideck recover` shows what is right about it and does it; a write that it stands in the way of does so first, once it is old. Looking leaves it alone.")
 	d.Gap()
 	if p.Problem != "" {
 		d.FactRole("problem", theme.Bad, p.Problem)
