@@ -160,6 +160,9 @@ var onBehalf = map[string][]string{
 	// Data files, side-cars and deletion files of a staged transaction, under
 	// random names that no version knows yet. Nothing is replaced or deleted.
 	"lance/upload.go": {"PutImmutable"},
+	// What recovery has shown that it removes: a fork's ref and tree, a dataset that
+	// a schema apply began.
+	"lance/refs/remove.go": {"Delete"},
 }
 
 // mayCommit are the rooms whose shipped code may import lance/commit.
