@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/txn/sidecar"
 )
@@ -60,7 +61,7 @@ func (p *publishing) other(ctx context.Context) (*pending, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for other writers: %w", err)
 	}
-	return nil, p.plan.moved(baseOf(live, p.t.Contract.Marker))
+	return nil, p.plan.moved(BaseOf(live, p.t.Contract.Marker))
 }
 
 // moved is the error of a branch that is not where the plan expects it.
@@ -83,10 +84,15 @@ func (p *publishing) withdraw(ctx context.Context, cause error) error {
 	return cause
 }
 
-// unrecord removes the record; what is not there any more is removed.
-func (p *publishing) unrecord(ctx context.Context) (err error) {
+// unrecord removes the record.
+func (p *publishing) unrecord(ctx context.Context) error {
+	return remove(ctx, p.t.store, sidecar.Folder+p.plan.ID+sidecar.Suffix)
+}
+
+// remove deletes an object; what is not there any more is removed.
+func remove(ctx context.Context, store blob.Store, key string) (err error) {
 	for range settlings {
-		if err = p.t.store.Delete(ctx, sidecar.Folder+p.plan.ID+sidecar.Suffix); err == nil {
+		if err = store.Delete(ctx, key); err == nil {
 			break
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -136,7 +135,7 @@ func (t *Txn) capture(ctx context.Context, before *Txn) (again bool, err error) 
 		same := before != nil && before.View.Version == t.View.Version && bytes.Equal(before.marker, t.marker)
 		return !same, err
 	}
-	t.Base = baseOf(t.View, t.Contract.Marker)
+	t.Base = BaseOf(t.View, t.Contract.Marker)
 	return false, nil
 }
 
@@ -209,8 +208,8 @@ func (t *Txn) contract(files map[string]schema.File) error {
 	return bad
 }
 
-// baseOf is the authority that a view and a marker show.
-func baseOf(v *manifest.View, mk *schema.Marker) Base {
+// BaseOf is the authority that a view and a marker show.
+func BaseOf(v *manifest.View, mk *schema.Marker) Base {
 	b := Base{Branch: v.Branch, Version: v.Version, IRHash: mk.IRHash, IdentityDomain: mk.IdentityDomain, IdentityVersion: mk.IdentityVersion}
 	if v.Ref != nil {
 		for _, s := range v.Ref.Identifier {
@@ -232,7 +231,7 @@ func StateOf(v *manifest.View, mk *schema.Marker) *State {
 	if mk == nil {
 		mk = &schema.Marker{}
 	}
-	return &State{Base: baseOf(v, mk), Tables: v.Tables}
+	return &State{Base: BaseOf(v, mk), Tables: v.Tables}
 }
 
 // policy compares what was captured with what the caller decided on.
@@ -251,7 +250,7 @@ func (t *Txn) policy(ctx context.Context) error {
 		if !ok || e.Owner != b.Owner || e.Version == b.Version {
 			continue
 		}
-		chain, err := t.chain(ctx, e.Location, e.Owner, b.Version, e.Version)
+		chain, err := Links(ctx, t.store, e.Location, e.Owner, b.Version, e.Version, t.o.Open)
 		if err != nil {
 			return err
 		}
@@ -263,10 +262,11 @@ func (t *Txn) policy(ctx context.Context) error {
 	return nil
 }
 
-// chain reads the transactions of the versions (from, to] of a table; those that
-// cannot be read are unknown links. Longer histories are left out: nobody can
-// tell what they did.
-func (t *Txn) chain(ctx context.Context, root, branch string, from, to uint64) ([]Link, error) {
+// Links reads the transactions of the versions (from, to] of a table whose objects
+// begin with root, on a branch of it: a GET of each manifest, and of its
+// transaction where the manifest does not hold it. Those that cannot be read are
+// unknown links. More than MaxChain are left out: nobody can tell what they did.
+func Links(ctx context.Context, store blob.Store, root, branch string, from, to uint64, open lance.OpenOptions) ([]Link, error) {
 	if to < from || to-from > MaxChain {
 		return nil, nil
 	}
@@ -275,10 +275,10 @@ func (t *Txn) chain(ctx context.Context, root, branch string, from, to uint64) (
 	g.SetLimit(16)
 	for i := range out {
 		g.Go(func() error {
-			o := t.o.Open
+			o := open
 			o.Branch, o.Version = branch, from+1+uint64(i)
 			out[i] = Link{Version: o.Version}
-			snap, err := lance.Open(gctx, t.store, root, o)
+			snap, err := lance.Open(gctx, store, root, o)
 			if err != nil {
 				return gone(gctx, err)
 			}
@@ -333,20 +333,3 @@ func (t *Txn) Table(ctx context.Context, alias string) (*lance.Snapshot, error) 
 
 // errSpent: a Txn was used after its Publish.
 var errSpent = fmt.Errorf("this base of a write was published on already, and its tables may have moved: begin anew: %w", ErrCaller)
-
-// uri is the place of a key as records and the Rust engine spell it.
-func (t *Txn) uri(key string) string {
-	return strings.TrimRight(t.store.Properties().URL, "/") + "/" + key
-}
-
-// path is the place of a key as rows of `__manifest` spell it: behind the
-// bucket on object stores, the whole path on local disks.
-func (t *Txn) path(key string) string {
-	uri := t.uri(key)
-	if _, rest, ok := strings.Cut(uri, "://"); ok {
-		if _, in, ok := strings.Cut(rest, "/"); ok {
-			return in
-		}
-	}
-	return uri
-}

@@ -72,7 +72,7 @@
 //	                                            Mutation, Load   BranchMerge     EnsureIndices   SchemaApply
 //	branch has no ref                           OrphanDiscard for all
 //	own commit visible and as planned           Finalize for all; both commits: Refuse
-//	roll-back commit visible                    Finalize for all, when it was decided; else Refuse
+//	roll-back commit visible                    Finalize for all; what the writer did since is restored first
 //	a HEAD below what is published              Refuse for all
 //	transactions that cannot be told            Refuse for all
 //	own effect under foreign ones, pin moved    Refuse for all
@@ -86,8 +86,10 @@
 //
 // This is what the Rust engine does too (tests let it recover the same states),
 // but for a decided roll-back of a Mutation, Load or BranchMerge, which it
-// publishes after all when the authority is the recorded one again; and for
-// foreign versions among those of an Optimize, which it publishes.
+// publishes after all when the authority is the recorded one again; for foreign
+// versions among those of an Optimize, which it publishes; and for a writer who
+// comes back after its roll-back: what he moved since it leaves, and a record that
+// he wrote anew, without the outcomes, it refuses.
 //
 // An Optimize says only which tables it may move. Every version above the pin
 // must keep the content and, where the record tells the prefix, carry it. All

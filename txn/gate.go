@@ -62,7 +62,7 @@ func (i *interpreter) authority() error {
 
 func (i *interpreter) gateTable(t *judged) (Verdict, bool) {
 	binding := &ReadSetChangedError{Member: "dataset_binding:" + t.a.Table.String()}
-	binding.Expected = fmt.Sprintf("%s on branch %s", i.p.before(t.a), named(t.a.Branch))
+	binding.Expected = fmt.Sprintf("%s on branch %s", i.p.before(t.a.Table, t.a.Alias), named(t.a.Branch))
 	binding.Actual = fmt.Sprintf("%s on branch %s", orNone(t.o.Alias), named(t.o.Owner))
 	replan := func(err error) (Verdict, bool) {
 		v := i.say(Replan, PinMoved, "%s moved while the write was prepared", t.a.Alias)
@@ -78,7 +78,7 @@ func (i *interpreter) gateTable(t *judged) (Verdict, bool) {
 	switch {
 	case t.o.Pin != t.a.Pin:
 		return replan(&PublishedVersionMismatchError{Table: t.a.Alias, Expected: t.a.Pin, Actual: t.o.Pin})
-	case !made && t.o.Alias != i.p.before(t.a), !made && (t.o.Owner == t.a.Branch) == t.forks():
+	case !made && t.o.Alias != i.p.before(t.a.Table, t.a.Alias), !made && (t.o.Owner == t.a.Branch) == t.forks():
 		return replan(binding)
 	case t.o.Missing && (made || t.forks()):
 		return Verdict{}, false

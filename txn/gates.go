@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/omnideck/omnideck/blob"
-	"github.com/omnideck/omnideck/lance/commit"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
 )
@@ -148,7 +147,7 @@ func (p *publishing) shown(live *manifest.View, marker []byte) (Visible, error) 
 	if err != nil {
 		return vis, &ReadSetChangedError{Member: "schema_contract", Expected: "the marker that was captured", Actual: err.Error()}
 	}
-	vis.Base = baseOf(live, mk)
+	vis.Base = BaseOf(live, mk)
 	if p.plan.Base.differs(vis.Base, false) == nil && !bytes.Equal(marker, p.t.marker) {
 		return vis, &ReadSetChangedError{Member: "schema_contract", Expected: "the marker that was captured", Actual: "another with the same hashes"}
 	}
@@ -207,7 +206,7 @@ func (p *publishing) settle(ctx context.Context) (Verdict, []uint64, error) {
 	if err != nil {
 		return Verdict{}, nil, err
 	}
-	vis := Visible{Root: t.store.Properties().URL, Base: baseOf(live, mk)}
+	vis := Visible{Root: t.store.Properties().URL, Base: BaseOf(live, mk)}
 	var seen []Observation
 	var heads []uint64
 	for i := range p.plan.Actions {
@@ -217,7 +216,7 @@ func (p *publishing) settle(ctx context.Context) (Verdict, []uint64, error) {
 			return Verdict{}, nil, err
 		}
 		o := observed(a, live, h)
-		if o.Chain, err = t.chain(ctx, t.staged[a.Table].Base.Root(), a.Branch, a.Pin, h.version); err != nil {
+		if o.Chain, err = Links(ctx, t.store, t.staged[a.Table].Base.Root(), a.Branch, a.Pin, h.version, t.o.Open); err != nil {
 			return Verdict{}, nil, err
 		}
 		seen, heads = append(seen, o), append(heads, h.version)
@@ -227,6 +226,3 @@ func (p *publishing) settle(ctx context.Context) (Verdict, []uint64, error) {
 	}
 	return Interpret(p.plan, seen, vis), heads, nil
 }
-
-// conflicted reports that another transaction came first.
-func conflicted(err error) bool { return errors.As(err, new(*commit.ConflictError)) }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/lance"
-	"github.com/omnideck/omnideck/lance/commit"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
 )
@@ -269,11 +268,10 @@ func (m *making) table(ctx context.Context, t *schema.Type, d *drawn, out *manif
 	m.mu.Unlock()
 	var (
 		snap *lance.Snapshot
-		made *commit.Committed
 		err  error
 	)
 	for range settlings {
-		snap, made, err = lance.Create(ctx, m.store, folder, lance.CreateOptions{Schema: t.LanceSchema(), UUID: d.uuid, Now: m.o.Now, Rand: bytes.NewReader(d.names[:])})
+		snap, _, err = lance.Create(ctx, m.store, folder, lance.CreateOptions{Schema: t.LanceSchema(), UUID: d.uuid, Now: m.o.Now, Rand: bytes.NewReader(d.names[:])})
 		if !errors.Is(err, blob.ErrAmbiguous) {
 			break
 		}
@@ -281,13 +279,13 @@ func (m *making) table(ctx context.Context, t *schema.Type, d *drawn, out *manif
 	if err != nil {
 		return err
 	}
-	size, scheme := uint64(made.Size), "V2"
-	*out = manifest.Update{Identity: id, Alias: t.Alias(), Version: made.Version, Meta: manifest.TableMeta{
-		ManifestPath: (&Txn{store: m.store}).path(made.Key), ManifestSize: &size, NamingScheme: &scheme,
-	}}
-	if made.ETag != "" {
-		out.Meta.ETag = &made.ETag
+	made, err := outputOf(m.store, t.Alias(), snap)
+	if err != nil {
+		return err
 	}
+	*out = manifest.Update{Identity: id, Alias: t.Alias(), Version: made.Version, Rows: made.Rows, Meta: manifest.TableMeta{
+		ManifestPath: made.ManifestPath, ManifestSize: made.ManifestSize, ETag: made.ETag, NamingScheme: made.NamingScheme,
+	}}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.tables[Identity(id)] = snap

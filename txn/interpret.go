@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnideck/omnideck/lance/commit"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/txn/sidecar"
 )
@@ -108,12 +109,8 @@ func (i *interpreter) outcome() (Verdict, bool) {
 		return Verdict{}, false
 	case landed != nil && i.vis.RollBack:
 		return i.say(Refuse, BothVisible, "commit %s and commit %s, which takes it back, are both visible", p.Lineage.CommitID, p.Rollback), true
-	case i.vis.RollBack && !p.back:
-		return i.say(Refuse, BackUndecided, "commit %s, which takes it back, is visible, and the record does not say what it took back", p.Rollback), true
 	case i.vis.RollBack:
-		v := i.say(Finalize, "", "its roll-back is published")
-		v.RolledBack, v.Outcomes, v.Unstage = true, slices.Clone(p.outcomes), i.staged()
-		return v, true
+		return i.rolledBack(), true
 	}
 	if why := p.lineageDiffers(landed.Commit); why != "" {
 		return i.say(Refuse, CommitDiffers, "commit %s is visible with %s", p.Lineage.CommitID, why), true
@@ -136,6 +133,57 @@ func (i *interpreter) staged() bool {
 	return i.p.Kind == sidecar.SchemaApply && (i.vis.Staging == StagedTarget || i.vis.Staging == StagedOther)
 }
 
+// rolledBack is the end of an operation whose roll-back is visible. What its
+// writer, who came back after it, did to tables since is restored, and published
+// first. A record that was written anew meanwhile does not say what was taken
+// back; then the tables do.
+func (i *interpreter) rolledBack() Verdict {
+	v := i.say(Finalize, "", "its roll-back is published")
+	v.RolledBack, v.Outcomes, v.Unstage = true, slices.Clone(i.p.outcomes), i.staged()
+	for n, t := range i.tables {
+		if !i.p.back {
+			v.Outcomes = append(v.Outcomes, t.takenBack(i.p)...)
+		}
+		if t.o.Missing || Judge(t.o.Pin, t.o.Head, true) != CoveredMove || t.own == OwnNone {
+			continue
+		}
+		switch {
+		case t.first && t.a.Effect == sidecar.FirstTouchDataset:
+			return i.say(Refuse, EffectDiffers, "its roll-back is published, and %s was made since, which nobody publishes", t.a.Alias)
+		case t.first && i.p.Kind == sidecar.EnsureIndices:
+			if stop, ok := i.dropFork(n, &v); ok {
+				return stop
+			}
+		case t.own == OwnAtHead, t.own == OwnCompensated:
+			v.Tables[n].Do, v.Tables[n].To, v.Mint = t.restore(), t.o.Pin, true
+		case t.own == OwnBeforeHead:
+			return i.say(Refuse, Buried, "its roll-back is published, but on %s on branch %s it did more since, which lies below version %d of somebody else", t.a.Alias, named(t.a.Branch), t.o.Head)
+		default:
+			return i.say(Refuse, Unverifiable, "its roll-back is published, but what lies above version %d of %s on branch %s cannot be told: %s", t.o.Pin, t.a.Alias, named(t.a.Branch), t.why)
+		}
+	}
+	return v
+}
+
+// takenBack is the outcome of a roll-back as the versions of the table tell it.
+func (t *judged) takenBack(p *PublishPlan) []TableOutcome {
+	for n := 1; n < len(t.o.Chain); n++ {
+		l, below := t.o.Chain[n], t.o.Chain[n-1]
+		if l.Kind == commit.Restore && l.RestoredTo <= t.a.Pin && slices.ContainsFunc(t.a.Commits, func(c Transaction) bool { return c.UUID == below.UUID }) {
+			return []TableOutcome{{Alias: p.before(t.a.Table, t.a.Alias), From: below.Version, To: l.RestoredTo}}
+		}
+	}
+	return nil
+}
+
+// restore says whether a table is restored, or was already.
+func (t *judged) restore() TableDo {
+	if t.compensated() {
+		return Restored
+	}
+	return Restore
+}
+
 // bringBack finds restores of this operation's own recovery above what it
 // published meanwhile (decisions 26): they are taken back forward.
 func (i *interpreter) bringBack(v *Verdict) {
@@ -145,7 +193,7 @@ func (i *interpreter) bringBack(v *Verdict) {
 		}
 		last := t.o.Chain[len(t.o.Chain)-1]
 		if last.Known && last.Version == t.o.Head && strings.HasPrefix(last.UUID, restorePrefix(i.p.ID)) {
-			v.Tables[n].Do, v.Tables[n].To, v.Mint = Restore, t.o.Pin, true
+			v.Tables[n].Do, v.Tables[n].To, v.Mint = t.restore(), t.o.Pin, true
 		}
 	}
 }

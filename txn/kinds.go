@@ -250,7 +250,7 @@ func (i *interpreter) backTable(n int, v *Verdict) (Verdict, bool) {
 	t, out := &i.tables[n], &v.Tables[n]
 	restore := func(do TableDo) (Verdict, bool) {
 		out.Do, out.To = do, t.o.Pin
-		v.Outcomes = append(v.Outcomes, TableOutcome{Alias: i.p.before(t.a), From: t.o.Head, To: t.o.Pin})
+		v.Outcomes = append(v.Outcomes, TableOutcome{Alias: i.p.before(t.a.Table, t.a.Alias), From: t.o.Head, To: t.o.Pin})
 		return Verdict{}, false
 	}
 	switch {
@@ -273,16 +273,6 @@ func (i *interpreter) backTable(n int, v *Verdict) (Verdict, bool) {
 		return restore(Restored)
 	}
 	return Verdict{}, false
-}
-
-// before is the alias of a table before the plan renames it.
-func (p *PublishPlan) before(a *TableAction) string {
-	for _, r := range p.Delta.Renames {
-		if r.Identity == a.Table {
-			return r.From
-		}
-	}
-	return a.Alias
 }
 
 // dropFork says whether the branch that a first touch made is removed: only an

@@ -371,14 +371,18 @@ func (p *PublishPlan) Minted(commit Lineage) (*PublishPlan, error) {
 // Compensate is the plan that publishes what a roll-back made of tables: the
 // restored versions, as updates from the pins that were read, under the
 // roll-back's commit. It has no effects and no record of its own; the record of
-// p stands for it. Of an Optimize the commit is that of Minted.
+// p stands for it.
 func (p *PublishPlan) Compensate(restored []Slot) (*PublishPlan, error) {
-	commit := Lineage{CommitID: p.Rollback, CreatedAt: p.Started.UnixMicro()}
-	if p.Kind == sidecar.Optimize {
-		commit = p.Lineage
+	if !p.back {
+		return nil, p.fail("no roll-back of it was decided")
 	}
-	if !p.back && p.Kind != sidecar.Optimize || commit.CommitID == "" {
-		return nil, p.fail("no roll-back of it was decided, or it has no commit")
+	return p.own(p.Base.Branch, Lineage{CommitID: p.Rollback, CreatedAt: p.Started.UnixMicro()}, restored)
+}
+
+// own is the plan of a commit that recovery makes on a branch.
+func (p *PublishPlan) own(branch string, commit Lineage, restored []Slot) (*PublishPlan, error) {
+	if commit.CommitID == "" {
+		return nil, p.fail("what recovery made of it has no commit")
 	}
 	for _, s := range restored {
 		if s.Confirmed == nil || s.Confirmed.Version < s.Expected || s.Confirmed.Branch != s.Branch {
@@ -387,7 +391,7 @@ func (p *PublishPlan) Compensate(restored []Slot) (*PublishPlan, error) {
 	}
 	actor := Recoverer
 	return &PublishPlan{
-		ID: p.ID, Kind: p.Kind, Class: Compensation, Pre: AnyHead, Actor: &actor, Started: p.Started, Base: Base{Branch: p.Base.Branch},
+		ID: p.ID, Kind: p.Kind, Class: Compensation, Pre: AnyHead, Actor: &actor, Started: p.Started, Base: Base{Branch: branch},
 		Lineage: commit, Delta: Delta{Updates: slices.Clone(restored)},
 	}, nil
 }

@@ -238,12 +238,15 @@ func TestRollBackAndCompensate(t *testing.T) {
 	}
 	o = must(FromRecord(rec))
 	if _, err := o.Compensate(nil); err == nil {
-		t.Error("an optimize is compensated without a commit")
+		t.Error("an optimize has no roll-back of its own, and is compensated")
 	}
-	o = must(o.Minted(Lineage{CommitID: "01NEW", CreatedAt: 7}))
-	if c := must(o.Compensate(nil)); c.Lineage.CommitID != "01NEW" {
+	if _, err := o.own("", Lineage{}, nil); err == nil {
+		t.Error("recovery makes a commit without an id")
+	}
+	if c := must(o.own("", Lineage{CommitID: "01NEW", CreatedAt: 7}, nil)); c.Lineage.CommitID != "01NEW" || c.Pre != AnyHead || *c.Actor != Recoverer {
 		t.Errorf("%+v", c)
 	}
+	o = must(o.Minted(Lineage{CommitID: "01NEW", CreatedAt: 7}))
 	if _, err := o.Minted(Lineage{CommitID: "01NEWER"}); err == nil {
 		t.Error("minted twice")
 	}

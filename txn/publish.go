@@ -11,7 +11,6 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/commit"
-	"github.com/omnideck/omnideck/lance/refs"
 	"github.com/omnideck/omnideck/manifest"
 )
 
@@ -46,7 +45,8 @@ type publishing struct {
 
 	mu        sync.Mutex
 	after     map[Identity]*lance.Snapshot
-	confirmed bool // the record says that the effects are done
+	confirmed bool   // the record says that the effects are done
+	wrote     []byte // the record as it was armed
 }
 
 // Publish carries a plan out, and spends the Txn (engine-semantics §3, §4.3):
@@ -115,12 +115,20 @@ func (p *publishing) effects(ctx context.Context) error {
 	if err := p.alone(ctx); err != nil {
 		return p.withdraw(ctx, err)
 	}
+	if err := p.held(ctx, false); err != nil {
+		return err
+	}
 	p.step(StepArmed, "")
 	bound := make([]Bound, len(armed.Actions))
 	if err := p.effect(ctx, 0, &bound[0]); err != nil {
 		return p.stopped(ctx, err)
 	}
 	p.step(StepEffect, armed.Actions[0].Alias)
+	if len(bound) > 1 {
+		if err := p.held(ctx, true); err != nil {
+			return err
+		}
+	}
 	if err := Beside(len(bound)-1, func(i int) error { return p.effect(ctx, i+1, &bound[i+1]) }); err != nil {
 		return p.stuck("it stopped among its effects", err)
 	}
@@ -141,6 +149,9 @@ func (p *publishing) confirm(ctx context.Context) error {
 	if p.confirmed {
 		return nil
 	}
+	if err := p.held(ctx, true); err != nil {
+		return err
+	}
 	if _, err := p.record(ctx, p.plan); err != nil {
 		return p.stuck(unconfirmed, err)
 	}
@@ -154,8 +165,8 @@ func (p *publishing) stuck(reason string, err error) error {
 	return &RecoveryRequiredError{OperationID: p.plan.ID, Reason: fmt.Sprintf("%s: %v", reason, err), Err: err}
 }
 
-// record writes the plan down. When the answer is lost the object is read back:
-// there says what is known of it.
+// record writes the plan down. there says what is known of the object when the
+// answer is lost.
 func (p *publishing) record(ctx context.Context, plan *PublishPlan) (there bool, err error) {
 	rec, err := plan.Record()
 	if err != nil {
@@ -165,13 +176,21 @@ func (p *publishing) record(ctx context.Context, plan *PublishPlan) (there bool,
 	if err != nil {
 		return false, err
 	}
-	if _, err = p.t.store.Put(ctx, rec.Name(), data); err == nil {
+	if plan.Phase() == Armed {
+		p.wrote = data
+	}
+	return putRecord(ctx, p.t.store, rec.Name(), data)
+}
+
+// putRecord writes a record. When the answer is lost the object is read back.
+func putRecord(ctx context.Context, store blob.Store, key string, data []byte) (there bool, err error) {
+	if _, err = store.Put(ctx, key, data); err == nil {
 		return true, nil
 	}
 	if !errors.Is(err, blob.ErrAmbiguous) {
 		return false, err
 	}
-	obj, readErr := p.t.store.Get(ctx, rec.Name(), blob.All)
+	obj, readErr := store.Get(ctx, key, blob.All)
 	switch {
 	case readErr == nil && bytes.Equal(obj.Data, data):
 		return true, nil
@@ -217,21 +236,16 @@ func (p *publishing) effect(ctx context.Context, n int, out *Bound) error {
 	if err != nil {
 		return fmt.Errorf("committing to %s: %w", a.Alias, err)
 	}
-	rows, known := snap.CountRows()
-	if !known {
-		return fmt.Errorf("committing to %s: version %d does not say how many rows it has", a.Alias, made.Version)
-	}
-	size, scheme := uint64(made.Size), "V2"
-	bound := Output{Version: made.Version, Branch: a.Branch, Rows: rows, ManifestPath: p.t.path(made.Key), ManifestSize: &size, NamingScheme: &scheme}
-	if made.ETag != "" {
-		bound.ETag = &made.ETag
+	bound, err := outputOf(p.t.store, a.Alias, snap)
+	if err != nil {
+		return fmt.Errorf("committing to %s: %w", a.Alias, err)
 	}
 	*out = Bound{Table: a.Table, Output: bound, Last: Transaction{ReadVersion: made.Txn.GetReadVersion(), UUID: made.Txn.GetUuid()}}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.after[a.Table] = snap
 	p.out.Tables[n] = TableReceipt{
-		Table: a.Table, Alias: a.Alias, From: a.Pin, To: made.Version, Inserted: st.Inserted, Updated: st.Updated, Deleted: st.Deleted, Rows: rows,
+		Table: a.Table, Alias: a.Alias, From: a.Pin, To: made.Version, Inserted: st.Inserted, Updated: st.Updated, Deleted: st.Deleted, Rows: bound.Rows,
 	}
 	return nil
 }
@@ -297,53 +311,17 @@ func (t *Txn) left(view *manifest.View, tables map[Identity]*lance.Snapshot) *Wa
 	return w
 }
 
-// decided reports an error of a publish that the same publish would end in again.
-func decided(err error) bool {
-	return errors.As(err, new(*manifest.ReadSetChangedError)) || errors.As(err, new(*manifest.VersionMismatchError)) || errors.As(err, new(*manifest.ExhaustedError)) ||
-		errors.As(err, new(*manifest.InvalidEditError)) || errors.As(err, new(*manifest.UnsoundError)) || errors.As(err, new(*manifest.BranchNotFoundError))
-}
-
-// cas publishes, on the state that the gates saw. After any other failure, a
-// lost answer among them, the same commit is published again: one that is there
-// is found and not made twice.
+// cas publishes, on the state that the gates saw.
 func (p *publishing) cas(ctx context.Context) (*manifest.Published, error) {
-	plan := p.plan
-	o := manifest.PublishOptions{
-		Branch: plan.Base.Branch, From: p.view, Open: manifest.Options{Lance: p.o.Open}, Now: p.o.Now, Rand: p.o.IDs, Backoff: p.o.Backoff,
-		Commit: &manifest.Intent{ID: plan.Lineage.CommitID, MergedParent: text(plan.Lineage.MergedParent), Actor: plan.Actor, CreatedAt: plan.Lineage.CreatedAt},
-	}
-	if len(plan.Actions) > 0 {
+	o := p.plan.request(p.o)
+	o.From = p.view
+	if len(p.plan.Actions) > 0 {
 		o.Sure = p.confirm
 	}
-	if p.o.without&casGuard == 0 {
-		o.Head = &manifest.ExactHead{Commit: text(plan.Base.Head)}
-		for _, f := range plan.Base.BranchID {
-			o.Head.Identifier = append(o.Head.Identifier, refs.Step{Version: f.Version, ID: f.UUID})
-		}
+	if p.o.without&casGuard != 0 {
+		o.Head, o.Expected = nil, nil
 	}
-	for _, s := range plan.Delta.Updates {
-		id := manifest.Identity(s.Identity)
-		c := s.Confirmed
-		o.Edits = append(o.Edits, manifest.Update{
-			Identity: id, Alias: s.Alias, Version: c.Version, Owner: c.Branch, Rows: c.Rows,
-			Meta: manifest.TableMeta{ManifestPath: c.ManifestPath, ManifestSize: c.ManifestSize, ETag: c.ETag, NamingScheme: c.NamingScheme},
-		})
-		if p.o.without&casGuard == 0 {
-			o.Expected = append(o.Expected, manifest.Expected{Identity: id, Alias: s.Alias, Version: s.Expected})
-		}
-	}
-	var (
-		made *manifest.Published
-		err  error
-	)
-	for range settlings {
-		made, err = manifest.Publish(ctx, p.t.store, o)
-		if err == nil || decided(err) || errors.As(err, new(*RecoveryRequiredError)) {
-			break
-		}
-		o.From = nil
-	}
-	return made, err
+	return publish(ctx, p.t.store, o)
 }
 
 // ordinary is the error of a publish without effects, of which nothing is

@@ -143,7 +143,7 @@ func (t *Txn) Plan(kind Kind, class Class, reads validate.ReadSet) (*PublishPlan
 			return nil, &PlanError{ID: p.ID, Why: "the staging of a table failed"}
 		}
 		p.Actions = append(p.Actions, TableAction{
-			Table: id, Alias: e.Alias, Path: t.uri(e.Location), Branch: t.o.Branch, Pin: e.Version,
+			Table: id, Alias: e.Alias, Path: place(t.store, e.Location), Branch: t.o.Branch, Pin: e.Version,
 			Commits: []Transaction{{ReadVersion: e.Version, UUID: st.UUID()}}, Effect: sidecar.OneTransaction,
 		})
 	}

@@ -27,33 +27,32 @@ type Reason string
 
 // The reasons.
 const (
-	NotObserved     Reason = "not observed"        // a table of the plan was not looked at
-	WrongPlace      Reason = "place"               // a path is not the canonical one under the root
-	HeadBehind      Reason = "head behind"         // a HEAD lies below what is published
-	PinBehind       Reason = "pin behind"          // less is published than when the plan was made
-	BothVisible     Reason = "both visible"        // the commit and that of its roll-back
-	CommitDiffers   Reason = "commit differs"      // the visible commit is not the planned one
-	DeltaDiffers    Reason = "delta differs"       // what it published is not what was confirmed
-	Unverifiable    Reason = "unverifiable"        // transactions that cannot be told
-	Buried          Reason = "buried"              // own effect below somebody else's
-	ForeignDrift    Reason = "foreign drift"       // versions that nobody published and this operation did not make
-	PinMoved        Reason = "pin moved"           // published meanwhile, maybe with our effect
-	Recreated       Reason = "branch recreated"    // deleted and made anew under one name
-	Gone            Reason = "gone"                // a dataset or branch that must be there is not
-	ForkDiffers     Reason = "fork differs"        // the branch of a table is not the one to be made
-	EffectDiffers   Reason = "effect differs"      // an owned transaction is not of the planned kind, or not where it was confirmed
-	StagingDiffers  Reason = "staging differs"     // staged schema files are not the target
-	Claimed         Reason = "claimed"             // another record names what is to be removed
-	PathChild       Reason = "path child"          // a branch below the one to be removed is in the way
-	NotConfirmed    Reason = "not confirmed"       // the writer stopped before it confirmed
-	AuthorityMoved  Reason = "authority moved"     // branch or schema moved since it was armed
-	BackDecided     Reason = "roll-back decided"   // an earlier pass decided so
-	BackUndecided   Reason = "roll-back undecided" // it is visible, and no outcomes were recorded
-	NotComplete     Reason = "not complete"        // not every confirmed effect is at its HEAD
-	NeedsFull       Reason = "needs full mode"     // only recovery that may compensate acts on it
-	Covered         Reason = "covered"             // Prepared: another operation's record names the table
-	Drifted         Reason = "drift"               // Prepared: versions that nobody explains
-	NothingHappened Reason = "nothing happened"    // no transaction of it landed
+	NotObserved     Reason = "not observed"      // a table of the plan was not looked at
+	WrongPlace      Reason = "place"             // a path is not the canonical one under the root
+	HeadBehind      Reason = "head behind"       // a HEAD lies below what is published
+	PinBehind       Reason = "pin behind"        // less is published than when the plan was made
+	BothVisible     Reason = "both visible"      // the commit and that of its roll-back
+	CommitDiffers   Reason = "commit differs"    // the visible commit is not the planned one
+	DeltaDiffers    Reason = "delta differs"     // what it published is not what was confirmed
+	Unverifiable    Reason = "unverifiable"      // transactions that cannot be told
+	Buried          Reason = "buried"            // own effect below somebody else's
+	ForeignDrift    Reason = "foreign drift"     // versions that nobody published and this operation did not make
+	PinMoved        Reason = "pin moved"         // published meanwhile, maybe with our effect
+	Recreated       Reason = "branch recreated"  // deleted and made anew under one name
+	Gone            Reason = "gone"              // a dataset or branch that must be there is not
+	ForkDiffers     Reason = "fork differs"      // the branch of a table is not the one to be made
+	EffectDiffers   Reason = "effect differs"    // an owned transaction is not of the planned kind, or not where it was confirmed
+	StagingDiffers  Reason = "staging differs"   // staged schema files are not the target
+	Claimed         Reason = "claimed"           // another record names what is to be removed
+	PathChild       Reason = "path child"        // a branch below the one to be removed is in the way
+	NotConfirmed    Reason = "not confirmed"     // the writer stopped before it confirmed
+	AuthorityMoved  Reason = "authority moved"   // branch or schema moved since it was armed
+	BackDecided     Reason = "roll-back decided" // an earlier pass decided so
+	NotComplete     Reason = "not complete"      // not every confirmed effect is at its HEAD
+	NeedsFull       Reason = "needs full mode"   // only recovery that may compensate acts on it
+	Covered         Reason = "covered"           // Prepared: another operation's record names the table
+	Drifted         Reason = "drift"             // Prepared: versions that nobody explains
+	NothingHappened Reason = "nothing happened"  // no transaction of it landed
 )
 
 // Ownership says whether an operation's transaction is in a table.

@@ -1,0 +1,238 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/commit"
+	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/txn/sidecar"
+)
+
+// Redo carries out what a verdict says about a recorded operation. Each method
+// is one step, in the order of the package comment; repeated, by whomever, it
+// finds what is done and does not do it again.
+type Redo struct {
+	store blob.Store
+	key   string
+	plan  *PublishPlan
+	o     Options
+}
+
+// NewRedo begins with the plan that a record tells. key is the object that holds
+// it, as it was listed. Of the options Open, Now, IDs and Backoff count.
+func NewRedo(store blob.Store, key string, plan *PublishPlan, o Options) *Redo {
+	return &Redo{store: store, key: key, plan: plan, o: o.completed()}
+}
+
+// Redone is a commit that holds the outcome of an operation.
+type Redone struct {
+	Commit string
+	Wrote  bool // false: it was there
+}
+
+// Overtaken reports that a step found something else than the verdict says:
+// observe and interpret afresh.
+func Overtaken(err error) bool {
+	return conflicted(err) || errors.As(err, new(*manifest.ReadSetChangedError)) || errors.As(err, new(*manifest.VersionMismatchError)) ||
+		errors.As(err, new(*manifest.BranchNotFoundError)) || errors.As(err, new(*overtaken))
+}
+
+// overtaken: a table, or the record, is not what was judged.
+type overtaken struct{ what string }
+
+func (e *overtaken) Error() string { return e.what + ": another program came first; look again" }
+
+// Decide writes the outcomes of a roll-back into the record, so that no later
+// pass decides otherwise. judged are the bytes of the record that the verdict is
+// about: another record is left as it is.
+func (r *Redo) Decide(ctx context.Context, judged []byte, outcomes []TableOutcome) error {
+	if r.plan.Kind == sidecar.Optimize || r.plan.back {
+		return nil // it has no place for them; they are there
+	}
+	next, err := r.plan.RollBack(outcomes)
+	if err != nil {
+		return err
+	}
+	rec, err := next.Record()
+	if err != nil {
+		return err
+	}
+	data, err := rec.Encode()
+	if err != nil {
+		return err
+	}
+	switch obj, err := r.store.Get(ctx, r.key, blob.All); {
+	case errors.Is(err, blob.ErrNotExist):
+		return &overtaken{fmt.Sprintf("the record %s is gone", r.key)}
+	case err != nil:
+		return fmt.Errorf("reading the record %s before its roll-back is decided: %w", r.key, err)
+	case !bytes.Equal(obj.Data, judged) && !bytes.Equal(obj.Data, data):
+		return &overtaken{fmt.Sprintf("the record %s is another than the one that was judged", r.key)}
+	}
+	if _, err := putRecord(ctx, r.store, r.key, data); err != nil {
+		return fmt.Errorf("writing down that operation %s is taken back: %w", r.plan.ID, err)
+	}
+	r.plan = next
+	return nil
+}
+
+// Restore commits the content of v.To as exactly the version after v.Head; of a
+// table that is restored already it reads that version. The slot says what to
+// publish.
+func (r *Redo) Restore(ctx context.Context, v TableVerdict) (Slot, error) {
+	folder, ok := manifest.Location(v.Alias, manifest.Identity(v.Table))
+	if !ok {
+		return Slot{}, r.plan.fail("%s is no table", v.Alias)
+	}
+	o := r.o.Open
+	o.Branch, o.Version = v.Branch, v.Head
+	snap, err := lance.Open(ctx, r.store, folder, o)
+	if err != nil {
+		return Slot{}, fmt.Errorf("restoring %s: %w", v.Alias, err)
+	}
+	if v.Do == Restore {
+		staged, err := snap.StageRestore(ctx, v.To, lance.StageOptions{UUID: RestoreID(r.plan.ID, v.Table, v.Head), Rand: r.o.IDs, WithTransaction: true})
+		if err != nil {
+			return Slot{}, fmt.Errorf("restoring %s to version %d: %w", v.Alias, v.To, err)
+		}
+		for range settlings {
+			snap, _, err = staged.Commit(ctx, lance.CommitOptions{Exact: true, Blind: true, Now: r.o.Now})
+			if !errors.Is(err, blob.ErrAmbiguous) {
+				break
+			}
+		}
+		if err != nil {
+			return Slot{}, fmt.Errorf("restoring %s to version %d: %w", v.Alias, v.To, err)
+		}
+	}
+	out, err := outputOf(r.store, v.Alias, snap)
+	if err != nil {
+		return Slot{}, err
+	}
+	return Slot{Identity: v.Table, Alias: v.Alias, Expected: v.To, Branch: v.Branch, Confirmed: &out}, nil
+}
+
+// Forward publishes what is recorded, on what the plan requires of the branch;
+// of an Optimize the newest version of every table, under a commit of recovery's
+// own.
+func (r *Redo) Forward(ctx context.Context, v Verdict) (*Redone, error) {
+	plan := r.plan
+	if plan.Kind == sidecar.Optimize {
+		bound := make([]Bound, 0, len(v.Tables))
+		for _, t := range v.Tables {
+			b, err := r.newest(ctx, t)
+			if err != nil {
+				return nil, err
+			}
+			bound = append(bound, b)
+		}
+		var err error
+		if plan, err = plan.Confirm(bound); err != nil {
+			return nil, err
+		}
+		if plan, err = plan.Minted(r.minted("forward", plan.Delta.Updates)); err != nil {
+			return nil, err
+		}
+	}
+	return r.publish(ctx, plan)
+}
+
+// newest binds the version of a table that was judged.
+func (r *Redo) newest(ctx context.Context, t TableVerdict) (Bound, error) {
+	folder, ok := manifest.Location(t.Alias, manifest.Identity(t.Table))
+	if !ok {
+		return Bound{}, r.plan.fail("%s is no table", t.Alias)
+	}
+	o := r.o.Open
+	o.Branch, o.Version = t.Branch, t.Head
+	snap, err := lance.Open(ctx, r.store, folder, o)
+	if err != nil {
+		return Bound{}, fmt.Errorf("publishing %s: %w", t.Alias, err)
+	}
+	tx, err := snap.Transaction(ctx)
+	if err != nil {
+		return Bound{}, fmt.Errorf("publishing %s: %w", t.Alias, err)
+	}
+	out, err := outputOf(r.store, t.Alias, snap)
+	return Bound{Table: t.Table, Output: out, Last: LinkOf(t.Head, tx).transaction()}, err
+}
+
+// Compensate publishes what recovery made of tables, maybe none: a roll-back,
+// what is restored to a version that turned out to be published, or that the
+// branch of the operation is gone.
+func (r *Redo) Compensate(ctx context.Context, v Verdict, restored []Slot) (*Redone, error) {
+	plan := r.plan
+	for i := range restored {
+		if v.Do == Back {
+			restored[i].Alias = plan.before(restored[i].Identity, restored[i].Alias)
+		}
+	}
+	var err error
+	switch {
+	case !v.Mint:
+		plan, err = plan.Compensate(restored)
+	case v.Do == OrphanDiscard:
+		plan, err = plan.own("", r.minted("orphan", nil), nil)
+	default:
+		plan, err = plan.own(plan.Base.Branch, r.minted(v.Do.String(), restored), restored)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.publish(ctx, plan)
+}
+
+func (r *Redo) publish(ctx context.Context, plan *PublishPlan) (*Redone, error) {
+	made, err := publish(ctx, r.store, plan.request(&r.o))
+	if err != nil {
+		return nil, err
+	}
+	return &Redone{Commit: plan.Lineage.CommitID, Wrote: made.Wrote}, nil
+}
+
+// minted is a commit of recovery's own. Its id and time follow from the operation
+// and from what it publishes, so that a pass after one that died finds it.
+func (r *Redo) minted(purpose string, slots []Slot) Lineage {
+	var what strings.Builder
+	fmt.Fprintf(&what, "omnideck recovery %s %s", r.plan.ID, purpose)
+	for _, s := range slots {
+		fmt.Fprintf(&what, " %s %s %d", s.Identity, s.Branch, s.Confirmed.Version)
+	}
+	sum := sha256.Sum256([]byte(what.String()))
+	var id ulid.ULID
+	copy(id[6:], sum[:])
+	_ = id.SetTime(uint64(max(r.plan.Started.UnixMilli(), 0))) // a time after the year 10889 stays 0
+	return Lineage{CommitID: id.String(), CreatedAt: r.plan.Started.UnixMicro()}
+}
+
+// Remove deletes objects, in their order; what is not there any more is removed.
+// told hears of each.
+func (r *Redo) Remove(ctx context.Context, keys []string, told func(key string)) error {
+	for _, k := range keys {
+		if err := remove(ctx, r.store, k); err != nil {
+			return fmt.Errorf("removing %s, which operation %s made and nobody reads: %w", k, r.plan.ID, err)
+		}
+		told(k)
+	}
+	return nil
+}
+
+// Retire removes the record.
+func (r *Redo) Retire(ctx context.Context) error {
+	if err := remove(ctx, r.store, r.key); err != nil {
+		return fmt.Errorf("removing the record %s, which is dealt with: %w", r.key, err)
+	}
+	return nil
+}
+
+// conflicted reports that another transaction came first.
+func conflicted(err error) bool { return errors.As(err, new(*commit.ConflictError)) }
