@@ -43,9 +43,10 @@ type Txn struct {
 	spent   atomic.Bool
 }
 
-// handle is a table at its pin, opened by whoever asks first.
+// handle is a table at its pin, opened by whoever asks first. Others wait on a
+// channel, not on a mutex, so that a test with a simulated clock sees the waiting.
 type handle struct {
-	once sync.Once
+	done chan struct{}
 	snap *lance.Snapshot
 	err  error
 }
@@ -314,20 +315,22 @@ func (t *Txn) Table(ctx context.Context, alias string) (*lance.Snapshot, error) 
 	id := Identity(e.Identity)
 	t.mu.Lock()
 	h := t.handles[id]
-	if h == nil {
-		h = &handle{}
-		t.handles[id] = h
+	if h != nil {
+		t.mu.Unlock()
+		<-h.done
+		return h.snap, h.err
 	}
+	h = &handle{done: make(chan struct{})}
+	t.handles[id] = h
 	t.mu.Unlock()
-	h.once.Do(func() {
-		if w := t.o.Warm; w.Tables[id] != nil && w.Tables[id].Version() == e.Version && w.Tables[id].Branch() == e.Owner {
-			h.snap = w.Tables[id].Remembering(t.o.Open.Texts)
-			return
-		}
-		o := t.o.Open
-		o.Branch, o.Version = e.Owner, e.Version
-		h.snap, h.err = lance.Open(ctx, t.store, e.Location, o)
-	})
+	defer close(h.done)
+	if w := t.o.Warm; w.Tables[id] != nil && w.Tables[id].Version() == e.Version && w.Tables[id].Branch() == e.Owner {
+		h.snap = w.Tables[id].Remembering(t.o.Open.Texts)
+		return h.snap, nil
+	}
+	o := t.o.Open
+	o.Branch, o.Version = e.Owner, e.Version
+	h.snap, h.err = lance.Open(ctx, t.store, e.Location, o)
 	return h.snap, h.err
 }
 
