@@ -29,10 +29,8 @@ func (m *model) confirm(c *confirm) {
 	m.show(c)
 }
 
-func (c *confirm) early(m *model) bool { return m.env.Now.Sub(c.opened) < wait }
-
 func (c *confirm) paste(m *model, text string) tea.Cmd {
-	if !c.early(m) {
+	if !m.env.Unready(c.opened) {
 		c.field.Insert(text)
 	}
 	return nil
@@ -42,7 +40,7 @@ func (c *confirm) key(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	switch name := k.String(); {
 	case name == "esc":
 		return nil, true
-	case c.early(m):
+	case m.env.Unready(c.opened):
 		return nil, false
 	case name == "enter":
 		if strings.TrimSpace(c.field.String()) != c.name {

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -48,10 +47,6 @@ func (m *model) overlayKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	}
 	return cmd, true
 }
-
-// wait is how long a dialog that confirms something takes no key and no paste:
-// what comes earlier was meant for what stood there before.
-const wait = 425 * time.Millisecond
 
 // typed edits a field with a key and says whether it did.
 func typed(f *part.Field, k tea.KeyPressMsg) bool {

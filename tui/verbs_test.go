@@ -12,6 +12,7 @@ import (
 
 	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/tui/action"
+	"github.com/omnideck/omnideck/tui/screen"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
 )
 
@@ -199,7 +200,7 @@ func TestUnlockAsksForTheName(t *testing.T) {
 		if !b.env.Locked || b.overlays[0].(*confirm).field.String() != "" {
 			t.Fatal("keys of the first moments were taken")
 		}
-		b.clock = b.clock.Add(wait)
+		b.clock = b.clock.Add(screen.Moment)
 		b.typeIn("harbor")
 		b.keys("enter")
 		b.shows("it stays locked")

@@ -314,7 +314,7 @@ func TestWhatConfirmsNothing(t *testing.T) {
 			b := settled(t, ws, Options{URI: ws.Address, Screen: "tables"}, 80, 24).asked()
 			letter := b.writer.Hints(&b.env)[0].Key
 			b.keys(letter, "tab", "enter", letter) // within the first moments
-			b.clock = b.clock.Add(wait + time.Millisecond)
+			b.clock = b.clock.Add(screen.Moment + time.Millisecond)
 			if step := b.writer.Step(); step != runner.Review {
 				t.Fatalf("%s: an early key leads to step %d", class, step)
 			}

@@ -31,11 +31,14 @@ const (
 	loadParts
 )
 
-// modes in the order in which they are offered, and what each does.
-var modes = []struct {
+// offered is a mode, and what it does.
+type offered struct {
 	mode engine.LoadMode
 	what string
-}{
+}
+
+// modes in the order in which they are offered.
+var modes = []offered{
 	{engine.LoadAppend, "adds entities, and refuses an id that is there"},
 	{engine.LoadMerge, "adds entities, and replaces those whose id is there"},
 	{engine.LoadOverwrite, "replaces all entities of each type that occurs"},
@@ -121,12 +124,7 @@ func (d *loading) key(r *Runner, e *screen.Env, k tea.KeyPressMsg) Do {
 		case "left", "h":
 			d.mode = (d.mode + n - 1) % n
 		default:
-			if i := slices.IndexFunc(modes, func(m struct {
-				mode engine.LoadMode
-				what string
-			}) bool {
-				return name == string(m.mode[:1])
-			}); i >= 0 {
+			if i := slices.IndexFunc(modes, func(m offered) bool { return name == string(m.mode[:1]) }); i >= 0 {
 				d.mode = i
 			}
 		}

@@ -187,7 +187,7 @@ func (r *Runner) Stops(e *screen.Env) string {
 // Line is the running write in a line.
 func (r *Runner) Line(e *screen.Env) string {
 	a := r.prog.now()
-	s := part.Clean(r.name(), e.Theme.Glyph) + ": "
+	s := part.Clean(r.Title(), e.Theme.Glyph) + ": "
 	if r.split != nil {
 		s += "chunk " + part.Count(min(a.chunk.Chunk+1, r.split.Chunks)) + " of " + part.Count(r.split.Chunks)
 	} else {

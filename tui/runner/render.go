@@ -61,20 +61,20 @@ func (r *Runner) Render(e *screen.Env, w, h int, used workspace.Reading) []strin
 // title says what is written, where, and how far it is.
 func (r *Runner) title(e *screen.Env, w int) string {
 	g := e.Theme.Glyph
-	left := []part.Span{part.S(" "), part.R(theme.Strong, part.Clean(r.name(), g))}
+	left := []part.Span{part.S(" "), part.R(theme.Strong, part.Clean(r.Title(), g))}
 	if r.plan != nil {
 		left = append(left, part.R(theme.Muted, " "+g.Dot+" plan "), part.S(part.Clean(r.plan.ID, g)))
 	}
-	left = append(left, part.R(theme.Muted, " "+g.Dot+" "), part.R(theme.Accent, part.Clean(branchName(r.Branch), g)))
+	left = append(left, part.R(theme.Muted, " "+g.Dot+" "), part.R(theme.Accent, part.Clean(screen.BranchName(r.Branch), g)))
 	if r.plan != nil && r.plan.PinnedHead != "" {
 		left = append(left, part.R(theme.Muted, " @ "), part.S(part.Short(r.plan.PinnedHead, g)))
 	}
 	return part.Sides(e.Theme, w, left, []part.Span{part.R(r.role(), r.state()), part.S(" ")})
 }
 
-func (r *Runner) name() string {
-	switch {
-	case r.step == Draft || r.Write.Title == "":
+// Title is the write in a few words.
+func (r *Runner) Title() string {
+	if r.step == Draft || r.Write.Title == "" {
 		return r.verb
 	}
 	return r.Write.Title

@@ -45,7 +45,7 @@ func (r *Runner) confirms(e *screen.Env) confirmation {
 	case len(r.plan.Tables) == 0:
 		c.level = 0
 	case l != nil && l.Mode == engine.LoadOverwrite:
-		c.level, c.want = 3, branchName(r.Branch)
+		c.level, c.want = 3, screen.BranchName(r.Branch)
 		if del >= 10 {
 			c.want = strconv.FormatUint(del, 10)
 		}
@@ -99,20 +99,13 @@ func doing(ins, upd, del uint64) string {
 	return strings.Join(out, ", ")
 }
 
-func branchName(b string) string {
-	if b == "" {
-		return "main"
-	}
-	return b
-}
-
 // reviewKey handles a key of the review.
 func (r *Runner) reviewKey(e *screen.Env, k tea.KeyPressMsg) Do {
 	name, c := k.String(), &r.ask
 	if name == "esc" {
 		return r.back(e)
 	}
-	if r.early(e) {
+	if e.Unready(r.began) {
 		return Do{}
 	}
 	if c.level == 3 {
@@ -326,7 +319,7 @@ func (r *Runner) askLines(e *screen.Env, w int) []string {
 		out = append(out, part.Line(t, w, part.S(" Press "), part.R(theme.Chip, " "+c.letter+" "), part.S(" to "), part.R(theme.Strong, c.verb)))
 	case 3:
 		what := "the rows that go"
-		if c.want == branchName(r.Branch) {
+		if c.want == screen.BranchName(r.Branch) {
 			what = "the branch"
 		}
 		lead := " Type " + part.Clean(c.want, t.Glyph) + ", " + what + ", to " + c.verb + ": "

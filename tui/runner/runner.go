@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -129,10 +128,6 @@ func (r *Runner) Ended(e *screen.Env, out *engine.Receipt, chunks *engine.Chunke
 	return false
 }
 
-// wait is how long a review takes no key: what comes earlier was meant for what
-// stood there before.
-const wait = 425 * time.Millisecond
-
 // Key handles a key.
 func (r *Runner) Key(e *screen.Env, k tea.KeyPressMsg) Do {
 	switch r.step {
@@ -149,13 +144,13 @@ func (r *Runner) Key(e *screen.Env, k tea.KeyPressMsg) Do {
 			return Do{Hide: true, Note: r.verb + " goes on; " + press(e, r.trigger()) + " shows it"}
 		}
 	case Refused:
-		if r.endKey(e, k) || k.String() == "enter" {
+		if out(e, k) || k.String() == "enter" {
 			return r.back(e)
 		}
 	case Written:
 		return r.writtenKey(e, k)
 	case Stuck:
-		if r.endKey(e, k) || k.String() == "enter" {
+		if out(e, k) || k.String() == "enter" {
 			if r.chunks != nil { // the same lines go on
 				return r.back(e)
 			}
@@ -173,9 +168,7 @@ func (r *Runner) trigger() action.ID {
 	return action.Mutate
 }
 
-// endKey: a key that leaves.
-func (r *Runner) endKey(e *screen.Env, k tea.KeyPressMsg) bool { return out(e, k) }
-
+// out: a key that leaves.
 func out(e *screen.Env, k tea.KeyPressMsg) bool {
 	a, _ := e.Keys.Find(action.OnFinding, k.String())
 	return a.ID == action.Back || a.ID == action.Leave
@@ -184,22 +177,10 @@ func out(e *screen.Env, k tea.KeyPressMsg) bool {
 // shared are the keys that every page knows: scrolling and copying.
 func (r *Runner) shared(e *screen.Env, k tea.KeyPressMsg) Do {
 	a, _ := e.Keys.Find(action.OnFinding, k.String())
-	switch a.ID {
-	case action.Copy:
+	if a.ID == action.Copy {
 		return r.copy(e)
-	case action.Down:
-		r.top++
-	case action.Up:
-		r.top--
-	case action.Top:
-		r.top = 0
-	case action.Bottom:
-		r.top = 1 << 30
-	case action.PageDown, action.HalfDown:
-		r.top += 10
-	case action.PageUp, action.HalfUp:
-		r.top = max(0, r.top-10)
 	}
+	screen.Scroll(&r.top, a.ID)
 	return Do{}
 }
 
@@ -231,12 +212,10 @@ func (r *Runner) Paste(e *screen.Env, text string) {
 	switch {
 	case r.step == Draft:
 		r.draft.paste(text)
-	case r.step == Review && r.ask.level == 3 && !r.early(e):
+	case r.step == Review && r.ask.level == 3 && !e.Unready(r.began):
 		r.ask.field.Insert(text)
 	}
 }
-
-func (r *Runner) early(e *screen.Env) bool { return e.Now.Sub(r.began) < wait }
 
 func press(e *screen.Env, id action.ID) string {
 	if k := e.Keys.Hint(e.Keys.Get(id)); k != "" {
@@ -245,18 +224,15 @@ func press(e *screen.Env, id action.ID) string {
 	return ":" + string(id)
 }
 
-// Title is the write in a few words.
-func (r *Runner) Title() string { return r.name() }
-
 // Outcome is how the write ended, in a line.
 func (r *Runner) Outcome() string {
 	switch {
 	case r.step == Refused:
-		return r.name() + ": refused, nothing was written"
+		return r.Title() + ": refused, nothing was written"
 	case r.step == Stuck:
-		return r.name() + ": not finished"
+		return r.Title() + ": not finished"
 	case r.out != nil && r.out.Commit != nil:
-		return r.name() + ": commit " + r.out.Commit.ID
+		return r.Title() + ": commit " + r.out.Commit.ID
 	}
-	return r.name() + ": nothing was to be written"
+	return r.Title() + ": nothing was to be written"
 }

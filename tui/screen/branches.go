@@ -372,7 +372,7 @@ func branchDoc(e *Env, d *part.Doc, rows []treeRow, r treeRow) {
 	if r.Name == "main" {
 		d.Text(theme.Text, "The line that every graph begins with.")
 	} else {
-		from := branchOr(r.Parent)
+		from := BranchName(r.Parent)
 		if r.ForkVersion > 0 {
 			from += " at v" + part.Count(r.ForkVersion)
 		}
@@ -384,7 +384,7 @@ func branchDoc(e *Env, d *part.Doc, rows []treeRow, r treeRow) {
 		d.Fact("version", "v"+part.Count(r.ManifestVersion)+" of its __manifest")
 	}
 	if !r.OwnHead && r.Name != "main" && r.Problem == "" {
-		d.Fact("state", "lazy: nothing was committed on it, it shows what "+branchOr(r.Parent)+" showed when it was made")
+		d.Fact("state", "lazy: nothing was committed on it, it shows what "+BranchName(r.Parent)+" showed when it was made")
 	}
 	if r.Name != "main" && r.Problem == "" {
 		d.Fact("ahead", part.Plural(r.Ahead, "commit", "commits")+" that main does not have")

@@ -370,7 +370,7 @@ func (c *chain) marked(e *Env, version uint64) string {
 		}
 		return s
 	}
-	if p := e.Pinned; p != nil && p.Kind == PinVersion && p.Table == c.table && branchOr(p.Branch) == e.Branch() && p.Version == version {
+	if p := e.Pinned; p != nil && p.Kind == PinVersion && p.Table == c.table && BranchName(p.Branch) == e.Branch() && p.Version == version {
 		return "marked"
 	}
 	snap, ok := e.Data.Snapshot.Get()

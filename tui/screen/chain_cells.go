@@ -85,9 +85,9 @@ func fragmentsCell(e *Env, rows []engine.Version, i int) part.Span {
 func holderWord(h engine.Holder) string {
 	switch h.Kind {
 	case "head":
-		return "head of " + branchOr(h.Name)
+		return "head of " + BranchName(h.Name)
 	case "published":
-		return "published by " + branchOr(h.Name)
+		return "published by " + BranchName(h.Name)
 	case "lazy_branch":
 		return "lazy branch " + h.Name
 	case "merge_base":

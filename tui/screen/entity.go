@@ -296,7 +296,7 @@ func (s *Entity) Do(e *Env, id action.ID) Effect {
 
 func (s *Entity) moveIn(id action.ID, n int) {
 	if s.side == sideFields {
-		s.scrollDetail(id)
+		Scroll(&s.scroll, id)
 		return
 	}
 	if s.move(id, n) && !s.onRight {

@@ -22,20 +22,13 @@ func (f *Form) Render(e *Env, w, h int) []string {
 	t := e.Theme
 	w = min(w, formMost)
 	inner := w - 2
-	title := part.Clean(f.Title()+" on "+branchName(f.branch), t.Glyph)
+	title := part.Clean(f.Title()+" on "+BranchName(f.branch), t.Glyph)
 	if f.shape == nil {
 		return part.Box(t, title, f.renderAbsent(e, inner, h-2), w)
 	}
 	tail := f.tail(e, inner, h)
 	lines := f.renderFields(e, inner, max(1, h-2-len(tail)))
 	return part.Box(t, title, append(lines, tail...), w)
-}
-
-func branchName(branch string) string {
-	if branch == "" {
-		return "main"
-	}
-	return branch
 }
 
 // renderAbsent is what stands there instead of fields.

@@ -169,5 +169,5 @@ func same(a, b engine.At) bool {
 	if a.Commit != "" || b.Commit != "" {
 		return a.Commit == b.Commit
 	}
-	return branchOr(a.Branch) == branchOr(b.Branch) && a.Version == b.Version
+	return BranchName(a.Branch) == BranchName(b.Branch) && a.Version == b.Version
 }

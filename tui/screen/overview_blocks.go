@@ -130,7 +130,7 @@ func pending(e *Env, info *engine.Info) block {
 		}
 		spans := []part.Span{
 			part.R(theme.Warn, g.Warn), part.S(" "), part.R(theme.Strong, part.Clean(kind, g)),
-			part.R(theme.Muted, " on "), part.S(part.Clean(branchOr(p.Branch), g)), part.S(part.Clean(phaseWord(p), g)),
+			part.R(theme.Muted, " on "), part.S(part.Clean(BranchName(p.Branch), g)), part.S(part.Clean(phaseWord(p), g)),
 		}
 		if !p.StartedAt.IsZero() {
 			spans = append(spans, part.R(theme.Muted, " "+g.Dot+" "+part.Ago(e.Now, p.StartedAt)+" old"))
@@ -163,13 +163,6 @@ func phaseWord(p engine.Pending) string {
 	return ": " + p.Phase
 }
 
-func branchOr(name string) string {
-	if name == "" {
-		return "main"
-	}
-	return name
-}
-
 func pendingDoc(d *part.Doc, p engine.Pending) {
 	d.Head("pending recovery " + p.Kind)
 	d.Text(theme.Text, "A writer recorded this plan and did not finish it. `omnideck recover` shows what is right about it and does it; a write that it stands in the way of does so first, once it is old. Looking leaves it alone.")
@@ -181,7 +174,7 @@ func pendingDoc(d *part.Doc, p engine.Pending) {
 		d.FactRole("moved", theme.Warn, "its table paths name another root: this graph was moved or copied after it was written")
 	}
 	d.Fact("phase", p.Phase)
-	d.Fact("branch", branchOr(p.Branch))
+	d.Fact("branch", BranchName(p.Branch))
 	if p.Published {
 		d.Fact("published", "yes, its commit is visible")
 	} else {

@@ -19,6 +19,7 @@
 package screen
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -71,11 +72,18 @@ func (e *Env) Travelling() bool { return e.At.Commit != "" || e.At.Version != 0 
 
 // Branch is the branch that the screens show.
 func (e *Env) Branch() string {
-	if e.At.Branch == "" {
-		return "main"
-	}
-	return e.At.Branch
+	return BranchName(e.At.Branch)
 }
+
+// BranchName is a branch as it is called: main has no name where it is asked for.
+func BranchName(branch string) string { return cmp.Or(branch, "main") }
+
+// Unready says that what confirms something stands there only since a moment ago:
+// it takes no key and no paste, which were meant for what stood there before.
+func (e *Env) Unready(since time.Time) bool { return e.Now.Sub(since) < Moment }
+
+// Moment is how long that takes.
+const Moment = 425 * time.Millisecond
 
 // Request is a question to the workspace.
 type Request struct {
@@ -357,7 +365,7 @@ func (s *split) CloseDetail() { s.onRight = false }
 // changed.
 func (s *split) move(id action.ID, n int) bool {
 	if s.onRight {
-		return s.scrollDetail(id)
+		return Scroll(&s.scroll, id)
 	}
 	return MoveList(&s.list, id, n)
 }
@@ -384,20 +392,22 @@ func MoveList(l *part.List, id action.ID, n int) bool {
 	return true
 }
 
-func (s *split) scrollDetail(id action.ID) bool {
+// Scroll carries out an action on the first line that is shown of a text, when it
+// is one that moves. Who draws knows how far it goes.
+func Scroll(top *int, id action.ID) bool {
 	switch id {
 	case action.Down:
-		s.scroll++
+		*top++
 	case action.Up:
-		s.scroll--
+		*top--
 	case action.Top:
-		s.scroll = 0
+		*top = 0
 	case action.Bottom:
-		s.scroll = 1 << 30
+		*top = 1 << 30
 	case action.PageDown, action.HalfDown:
-		s.scroll += 10
+		*top += 10
 	case action.PageUp, action.HalfUp:
-		s.scroll = max(0, s.scroll-10)
+		*top = max(0, *top-10)
 	default:
 		return false
 	}
