@@ -150,6 +150,46 @@ func TestAnEdgeWithoutAnEnd(t *testing.T) {
 	})
 }
 
+// What is looked at when the form is sent is waited for.
+func TestSentWhileItIsLookedAt(t *testing.T) {
+	onGraph(t, "edge:CallsAt/rows", 120, 44, func(b *bench) {
+		b.keys("I")
+		b.fill("to", "NLRTM", "arrived", "2026-11-29T14:02:11Z", "from", "12345")
+		b.send(press("down"))
+		b.send(press("ctrl+s"))
+		if b.writer != nil {
+			t.Error("it is handed over before the answer")
+		}
+		b.drain()
+		b.shows("no Vessel has this id")
+		if b.form().Selected() != "from" || b.writer != nil {
+			t.Errorf("the field %q is selected:\n%s", b.form().Selected(), text(b.draw()))
+		}
+		b.field("from")
+		b.keys("ctrl+u")
+		b.typeIn("9000017")
+		b.send(press("down"))
+		b.send(press("ctrl+s"))
+		b.drain()
+		b.review("insert CallsAt", "edge:CallsAt", "+1")
+	})
+}
+
+// No key leads to a field that cannot be changed.
+func TestKeysPassFixedFields(t *testing.T) {
+	onFiles(t, nil, "node:Pair/rows", 120, 44, func(b *bench) {
+		b.keys("E")
+		b.draw() // a page is what is drawn
+		for _, k := range []string{"pgup", "up", "ctrl+home", "shift+tab"} {
+			b.keys(k)
+			if got := b.form().Selected(); got != "note" {
+				t.Errorf("%s leads to %q", k, got)
+			}
+		}
+		b.keys("esc")
+	})
+}
+
 func TestDeletingANodeTakesItsEdges(t *testing.T) {
 	onGraph(t, "node:Port/rows/NLRTM", 120, 44, func(b *bench) {
 		b.keys("X")

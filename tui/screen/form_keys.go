@@ -70,7 +70,11 @@ func (f *Form) moved(name string) (int, bool) {
 	case "pgdown":
 		return f.next(min(at+max(1, f.drawn-2), last)-1, 1), true
 	case "pgup":
-		return f.next(max(at-max(1, f.drawn-2), 0)+1, -1), true
+		to := max(at-max(1, f.drawn-2), 0)
+		if i := f.next(to+1, -1); i <= to {
+			return i, true
+		}
+		return f.next(-1, 1), true // all from there on are fixed
 	case "ctrl+home":
 		return f.next(-1, 1), true
 	case "ctrl+end":

@@ -20,7 +20,8 @@ type checked struct {
 	wrong   string
 }
 
-// submit looks at all of it, and asks what must be known to send it.
+// submit looks at all of it, and asks what must be known to send it. What is
+// asked already is waited for.
 func (f *Form) submit(e *Env) Effect {
 	f.asked = true
 	if at, what := f.firstWrong(); what != "" {
@@ -36,9 +37,10 @@ func (f *Form) submit(e *Env) Effect {
 	for _, x := range f.fields {
 		out.Ask = append(out.Ask, x.look(e, f.branch)...)
 	}
+	f.offers.reset()
 	f.check.reset()
 	out.Ask = append(out.Ask, f.askCheck(e)...)
-	if len(out.Ask) == 0 {
+	if !f.Busy() {
 		return f.send(e)
 	}
 	return out
