@@ -31,11 +31,8 @@ const (
 // NewEditor is an editor with text in it and the cursor at its beginning.
 func NewEditor(text string) Editor {
 	var e Editor
-	e.Insert(text)
-	e.row, e.undo = 0, nil
-	for i := range e.lines {
-		e.lines[i].At = 0
-	}
+	e.Set(text)
+	e.undo = nil
 	return e
 }
 
@@ -161,14 +158,7 @@ func (e *Editor) Key(name string) bool {
 		} else {
 			f.Key(name)
 		}
-	case "delete":
-		e.remember(false)
-		if f.At == len(f.Text) && e.row+1 < len(e.lines) {
-			e.join()
-		} else {
-			f.Key(name)
-		}
-	case "ctrl+k":
+	case "delete", "ctrl+k":
 		e.remember(false)
 		if f.At == len(f.Text) && e.row+1 < len(e.lines) {
 			e.join()

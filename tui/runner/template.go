@@ -144,8 +144,8 @@ func listed(items []string, indent, pad string) string {
 	return "\n" + indent + strings.Join(items, ",\n"+indent) + "\n" + indent[2:]
 }
 
-// keyOf is the property that an entity of a type is found by: its key, else one
-// that it must have.
+// keyOf is the property that an entity of a type is found by: the first of its
+// key, else its id.
 func keyOf(t engine.SchemaType) engine.SchemaProperty {
 	for _, p := range t.Properties {
 		if p.Key {

@@ -35,10 +35,9 @@ func (f *Form) Render(e *Env, w, h int) []string {
 func (f *Form) renderAbsent(e *Env, w, h int) []string {
 	t := e.Theme
 	d := part.NewDoc(t, w)
-	switch {
-	case f.why != "":
+	if f.why != "" {
 		d.Text(theme.Bad, t.Glyph.Bad+" "+f.why)
-	default:
+	} else {
 		d.Add(absent(e, &f.open, w, max(4, h-2))...)
 	}
 	d.Line(part.R(theme.Muted, "esc leaves"))
@@ -171,18 +170,14 @@ func (f *Form) renderValue(e *Env, x *formField, selected bool, w int) string {
 		return f.renderKept(e, x, selected, w)
 	case x.Kind == form.Choice:
 		return f.renderChoice(e, x, selected, w)
-	case !x.given && !x.Nullable && !selected:
-		return part.Line(t, w, part.R(theme.Muted, "required"))
 	case !x.given && !selected:
-		return part.Line(t, w, part.R(theme.Muted, g.Null))
+		return part.Line(t, w, part.R(theme.Muted, x.none(g)))
+	case !x.given && x.Nullable:
+		return behindCursor(t, w, g.Null+" null")
 	case !x.given:
-		null := part.Field{}
-		shown := null.Render(t, 1)
-		what := "required"
-		if x.Nullable {
-			what = g.Null + " null"
-		}
-		return shown + part.Line(t, w-1, part.R(theme.Muted, what))
+		return behindCursor(t, w, x.none(g))
+	case selected && x.text.String() == "":
+		return behindCursor(t, w, `"" empty text`)
 	case selected:
 		room := w
 		said := f.proof(e, x)
@@ -191,9 +186,6 @@ func (f *Form) renderValue(e *Env, x *formField, selected bool, w int) string {
 			room = w - n
 		} else {
 			said, n = nil, 0
-		}
-		if x.text.String() == "" {
-			return x.text.Render(t, 1) + part.Line(t, w-1, part.R(theme.Muted, `"" empty text`))
 		}
 		return x.text.Render(t, room) + part.Line(t, n, said...)
 	}
@@ -213,17 +205,31 @@ func (f *Form) renderValue(e *Env, x *formField, selected bool, w int) string {
 	return part.Line(t, w, append([]part.Span{part.S(part.Cut(text, room, g.More))}, said...)...)
 }
 
+// none is what stands in a field that has no value.
+func (x *formField) none(g theme.Glyphs) string {
+	if x.Nullable {
+		return g.Null
+	}
+	return "required"
+}
+
+// behindCursor draws what stands in an empty field in which one types.
+func behindCursor(t *theme.Theme, w int, what string) string {
+	var empty part.Field
+	return empty.Render(t, 1) + part.Line(t, w-1, part.R(theme.Muted, what))
+}
+
 // renderKept draws a value that stays, and that is not looked at.
 func (f *Form) renderKept(e *Env, x *formField, selected bool, w int) string {
 	what := part.Head(x.known, 200) + ", kept"
 	if x.Kind != form.Blob {
 		what = part.Head(part.Clean(x.known, e.Theme.Glyph), 40) + e.Theme.Glyph.More + " too long to edit here, kept"
 	}
-	if !selected {
-		return part.Line(e.Theme, w, part.R(theme.Muted, part.Clean(what, e.Theme.Glyph)))
+	what = part.Clean(what, e.Theme.Glyph)
+	if selected {
+		return behindCursor(e.Theme, w, what)
 	}
-	empty := part.Field{}
-	return empty.Render(e.Theme, 1) + part.Line(e.Theme, w-1, part.R(theme.Muted, part.Clean(what, e.Theme.Glyph)))
+	return part.Line(e.Theme, w, part.R(theme.Muted, what))
 }
 
 // proof is what was found behind the text of a field.
@@ -244,13 +250,10 @@ func (f *Form) renderChoice(e *Env, x *formField, selected bool, w int) string {
 	t := e.Theme
 	g := t.Glyph
 	if !selected {
-		switch {
-		case x.given:
+		if x.given {
 			return part.Line(t, w, part.S(part.Clean(x.text.String(), g)))
-		case x.Nullable:
-			return part.Line(t, w, part.R(theme.Muted, g.Null))
 		}
-		return part.Line(t, w, part.R(theme.Muted, "required"))
+		return part.Line(t, w, part.R(theme.Muted, x.none(g)))
 	}
 	var spans []part.Span
 	at := 0
