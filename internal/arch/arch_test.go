@@ -163,6 +163,9 @@ var onBehalf = map[string][]string{
 	// What recovery has shown that it removes: a fork's ref and tree, a dataset that
 	// a schema apply began.
 	"lance/refs/remove.go": {"Delete"},
+	// The schema files of a schema apply that was published, or is taken back: the
+	// leaf rooms of recovery write what no transaction holds.
+	"recovery/promote/files.go": {"Put", "Delete"},
 }
 
 // mayCommit are the rooms whose shipped code may import lance/commit.
