@@ -21,8 +21,8 @@ import (
 // captures bounds how often a base that moves while it is read is read anew.
 const captures = 8
 
-// lockKey is the ref that a schema apply holds while it runs.
-const lockKey = manifest.Folder + "/_refs/branches/__schema_apply_lock__.json"
+// LockKey is the ref that a schema apply holds while it runs.
+const LockKey = manifest.Folder + "/_refs/branches/__schema_apply_lock__.json"
 
 // Txn is the base of one attempt to write: captured once, the same for all that
 // is asked of it, and spent by Publish whatever comes of it. It is safe for
@@ -142,9 +142,9 @@ func (t *Txn) capture(ctx context.Context, before *Txn) (again bool, err error) 
 
 // unlocked asks for the ref of the lock.
 func (t *Txn) unlocked(ctx context.Context) error {
-	switch a, err := t.store.Head(ctx, lockKey); {
+	switch a, err := t.store.Head(ctx, LockKey); {
 	case err == nil:
-		return &LockedError{Key: lockKey, Since: a.ModTime}
+		return &LockedError{Key: LockKey, Since: a.ModTime}
 	case !errors.Is(err, blob.ErrNotExist):
 		return err
 	}

@@ -1,0 +1,200 @@
+package recovery
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/schema"
+	"github.com/omnideck/omnideck/txn"
+	"github.com/omnideck/omnideck/txn/sidecar"
+)
+
+// maxRecords bounds how many records are read: a sound graph has none or one.
+const maxRecords = 256
+
+// tries is how often an object that was listed is asked for before a failure
+// counts.
+const tries = 3
+
+func (o Options) completed() Options {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	return o
+}
+
+// Look says what every record means and what would be done about it: LIST of the
+// records and GET of each, HEAD of the lock, LIST of the staged schema files;
+// then, for each branch that a record is about, its state, and for each table its
+// newest version and the transactions above the pin. It writes nothing, and
+// without records looks at nothing else.
+//
+// What cannot be read about one record is told by its Item, which then is
+// refused. The error is that of a listing, or of the context.
+func Look(ctx context.Context, store blob.Store, o Options) (*Plan, error) {
+	o = o.completed()
+	p := &Plan{}
+	found, err := p.list(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	l := newLooker(store, o)
+	records, err := l.read(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	for i := range records {
+		if !o.wants(&records[i].Item) {
+			continue
+		}
+		if err := l.judge(ctx, &records[i], records); err != nil {
+			return nil, err
+		}
+		p.Items = append(p.Items, records[i].Item)
+	}
+	slices.SortStableFunc(p.Items, func(a, b Item) int { return cmp.Compare(a.Operation, b.Operation) })
+	return p, nil
+}
+
+// wants reports whether an item is among those asked for.
+func (o *Options) wants(i *Item) bool {
+	return o.Only == nil || slices.Contains(o.Only, i.Operation) || slices.Contains(o.Only, i.Key)
+}
+
+// list reads names alone.
+func (p *Plan) list(ctx context.Context, store blob.Store) (found []blob.Entry, err error) {
+	for e, err := range store.List(ctx, blob.ListOptions{Prefix: sidecar.Folder}) {
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("listing the recovery records in %s: %w", sidecar.Folder, err)
+		case e.IsPrefix || !strings.HasSuffix(e.Key, sidecar.Suffix):
+			p.Others = append(p.Others, e.Key)
+		case len(found) == maxRecords:
+			return nil, fmt.Errorf("more than %d recovery records lie in %s: no program leaves so many, and none was looked at", maxRecords, sidecar.Folder)
+		default:
+			found = append(found, e)
+		}
+	}
+	switch a, err := store.Head(ctx, txn.LockKey); {
+	case err == nil:
+		p.Lock = &Lock{txn.LockKey, a.ModTime}
+	case !errors.Is(err, blob.ErrNotExist):
+		return nil, fmt.Errorf("looking for the lock of a schema apply: %w", err)
+	}
+	for _, prefix := range []string{"_schema.", schema.StateKey} {
+		for e, err := range store.List(ctx, blob.ListOptions{Prefix: prefix}) {
+			if err != nil {
+				return nil, fmt.Errorf("looking for staged schema files: %w", err)
+			}
+			if strings.HasSuffix(e.Key, schema.Staging) {
+				p.Staged = append(p.Staged, e.Key)
+			}
+		}
+	}
+	return found, nil
+}
+
+// record is an item with its bytes and its plan.
+type record struct {
+	Item
+	data []byte
+	plan *txn.PublishPlan // nil: refused
+
+	staged []string // the last of Removes: staged schema files
+}
+
+// read reads the records. One that is gone since it was listed has ended.
+func (l *looker) read(ctx context.Context, found []blob.Entry) ([]record, error) {
+	var out []record
+	for _, e := range found {
+		r, err := l.one(ctx, e.Key)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			out = append(out, *r)
+		}
+	}
+	return out, nil
+}
+
+// one reads a record; nil when it is gone.
+func (l *looker) one(ctx context.Context, key string) (*record, error) {
+	r := &record{Item: Item{Key: key, Stem: strings.TrimSuffix(path.Base(key), sidecar.Suffix)}}
+	var obj blob.Object
+	var err error
+	for range tries {
+		if obj, err = l.store.Get(ctx, key, blob.All); err == nil || errors.Is(err, blob.ErrNotExist) {
+			break
+		}
+	}
+	switch {
+	case errors.Is(err, blob.ErrNotExist):
+		return nil, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		r.Operation, r.Err = r.Stem, fmt.Errorf("reading the recovery record %s: %w", key, err)
+		return r, nil
+	}
+	r.data, r.Size, r.Modified = obj.Data, int64(len(obj.Data)), obj.ModTime
+	var problems []sidecar.Problem
+	r.Record, problems, r.Err = sidecar.Parse(key, obj.Data)
+	for _, p := range problems {
+		if r.Err == nil && p.Rule != sidecar.RuleName { // under whatever name, the record counts
+			r.Err = p
+		}
+	}
+	if r.Operation = r.Record.OperationID; r.Operation == "" {
+		r.Operation = r.Stem
+	}
+	r.tell(l.o)
+	return r, nil
+}
+
+// tell copies what the record says.
+func (r *record) tell(o Options) {
+	rec := r.Record
+	r.Kind, r.Branch, r.Actor, r.Phase = rec.Kind, rec.Branch, rec.Actor, rec.Phase
+	r.Began = rec.StartedAt
+	if t, ok := rec.IDTime(); ok {
+		r.Began = t
+	}
+	if r.Err == nil {
+		r.Left = txn.Left(rec, o.Clock(), o.Grace)
+	}
+	for _, p := range rec.Pins {
+		t := Table{Alias: p.Alias, Branch: p.Branch, Expected: p.Expected, Planned: p.Planned}
+		if p.Confirmed != nil {
+			t.Confirmed = *p.Confirmed
+		}
+		r.Tables = append(r.Tables, t)
+	}
+}
+
+// refuse is the verdict of a record that nobody may act on.
+func (r *record) refuse(reason txn.Reason, format string, args ...any) {
+	r.plan = nil
+	r.Verdict = txn.Verdict{Do: txn.Refuse, Reason: reason, Text: fmt.Sprintf(format, args...)}
+}
+
+// here is a record whose paths name this root, as after a move that was
+// confirmed.
+func here(rec *sidecar.Record, recorded, root string) *sidecar.Record {
+	if recorded == root || recorded == "" {
+		return rec
+	}
+	c := *rec
+	c.Pins = slices.Clone(rec.Pins)
+	for i := range c.Pins {
+		c.Pins[i].Path = root + strings.TrimPrefix(c.Pins[i].Path, recorded)
+	}
+	return &c
+}

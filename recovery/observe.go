@@ -1,0 +1,291 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/refs"
+	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/schema"
+	"github.com/omnideck/omnideck/txn"
+	"github.com/omnideck/omnideck/txn/sidecar"
+)
+
+// looker is one look: each branch is read once.
+type looker struct {
+	store blob.Store
+	o     Options
+	root  string
+
+	mu    sync.Mutex
+	views map[string]*manifest.View // nil: the branch is gone
+}
+
+func newLooker(store blob.Store, o Options) *looker {
+	return &looker{store: store, o: o, root: strings.TrimRight(store.Properties().URL, "/"), views: map[string]*manifest.View{}}
+}
+
+// view is the newest state of a branch; nil when it has no ref.
+func (l *looker) view(ctx context.Context, branch string) (*manifest.View, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if v, known := l.views[branch]; known {
+		return v, nil
+	}
+	v, err := manifest.Open(ctx, l.store, manifest.Options{Branch: branch, Lance: l.o.Open})
+	if errors.As(err, new(*manifest.BranchNotFoundError)) {
+		v, err = nil, nil
+	}
+	if err == nil {
+		l.views[branch] = v
+	}
+	return v, err
+}
+
+// judge observes what a record is about and interprets it. all are the records
+// that are there. The error is that of the context.
+func (l *looker) judge(ctx context.Context, r *record, all []record) error {
+	if r.Err != nil {
+		r.refuse(txn.NotObserved, "its record cannot be acted upon: %s", r.Err)
+		return nil
+	}
+	err := l.interpret(ctx, r, all)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		r.refuse(txn.NotObserved, "what became of it could not be read: %s", err)
+	}
+	return nil
+}
+
+func (l *looker) interpret(ctx context.Context, r *record, all []record) error {
+	view, err := l.view(ctx, r.Branch)
+	if err != nil {
+		return err
+	}
+	known := view
+	if view == nil { // the branch is gone; its tables are those of main
+		if known, err = l.view(ctx, ""); err != nil {
+			return err
+		}
+	}
+	r.Place, r.RecordedRoot = r.Record.Place(l.root, func(id sidecar.Identity) bool {
+		return known != nil && slices.ContainsFunc(known.Registrations, func(g manifest.Registration) bool { return g.Identity == manifest.Identity(id) })
+	})
+	if r.Place == sidecar.Foreign {
+		r.refuse(txn.WrongPlace, "its record names tables of another graph%s", at(r.RecordedRoot))
+		return nil
+	}
+	plan, err := txn.FromRecord(here(r.Record, r.RecordedRoot, l.root))
+	if err != nil {
+		r.refuse(txn.NotObserved, "%s", err)
+		return nil
+	}
+	vis, staged, err := l.visible(ctx, plan, view)
+	if err != nil {
+		return err
+	}
+	seen := make([]txn.Observation, len(plan.Actions))
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(l.o.Open.Parallelism, 1))
+	for i := range plan.Actions {
+		g.Go(func() (err error) { seen[i], err = l.observe(gctx, plan, i, view); return err })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for i := range seen {
+		seen[i].Claims = claims(all, r, &plan.Actions[i])
+	}
+	r.plan, r.Verdict = plan, txn.Interpret(plan, seen, vis)
+	for i := range seen {
+		t := &r.Tables[i]
+		t.Published, t.Head, t.Chain = seen[i].Pin, seen[i].Head, seen[i].Chain
+		if i < len(r.Verdict.Tables) {
+			t.Verdict = r.Verdict.Tables[i]
+		}
+	}
+	return l.removes(ctx, r, staged)
+}
+
+func at(root string) string {
+	if root == "" {
+		return ""
+	}
+	return " at " + root
+}
+
+// claims are the other operations whose records name a table on its branch.
+func claims(all []record, own *record, a *txn.TableAction) (out []string) {
+	for i := range all {
+		if all[i].Key == own.Key || all[i].Record == nil {
+			continue
+		}
+		for _, pin := range all[i].Record.Pins {
+			if pin.Identity == a.Table && pin.Branch == a.Branch {
+				out = append(out, all[i].Operation)
+			}
+		}
+	}
+	return out
+}
+
+// visible is what the branch shows of a plan. staged are the staged files of a
+// schema apply.
+func (l *looker) visible(ctx context.Context, p *txn.PublishPlan, view *manifest.View) (vis txn.Visible, staged []string, err error) {
+	vis = txn.Visible{Root: l.root, Gone: view == nil}
+	if view == nil {
+		return vis, nil, nil
+	}
+	obj, err := l.store.Get(ctx, schema.StateKey, blob.All)
+	if err != nil {
+		return vis, nil, fmt.Errorf("reading the marker of the schema: %w", err)
+	}
+	mk, err := schema.ParseMarker(obj.Data)
+	if err != nil {
+		return vis, nil, fmt.Errorf("reading the marker of the schema %s: %w", schema.StateKey, err)
+	}
+	vis.Base = txn.BaseOf(view, mk)
+	if _, vis.RollBack = view.Commit(p.Rollback); p.Rollback == "" {
+		vis.RollBack = false
+	}
+	if c, ok := view.Commit(p.Lineage.CommitID); ok && p.Lineage.CommitID != "" {
+		if vis.Original, err = l.landed(ctx, view, c, p); err != nil {
+			return vis, nil, err
+		}
+	}
+	if p.Kind == sidecar.SchemaApply {
+		vis.Staging, staged, err = schemaState(ctx, l.store, p.TargetIRHash)
+	}
+	return vis, staged, err
+}
+
+// landed is what a visible commit published: by the version of `__manifest` that
+// it made or, where that was cleaned up, by the rows of now.
+func (l *looker) landed(ctx context.Context, view *manifest.View, c manifest.Commit, p *txn.PublishPlan) (*txn.Landed, error) {
+	out := &txn.Landed{Commit: c}
+	if c.Branch != view.Branch {
+		return out, nil
+	}
+	if c.ManifestVersion == view.Version {
+		out.Tables = view.Tables
+		return out, nil
+	}
+	then, err := manifest.Open(ctx, l.store, manifest.Options{Branch: c.Branch, Version: c.ManifestVersion, Ref: view.Ref, Lance: l.o.Open})
+	switch {
+	case err == nil:
+		out.Tables = then.Tables
+		return out, nil
+	case !errors.Is(err, blob.ErrNotExist):
+		return nil, fmt.Errorf("reading what commit %s published: %w", c.ID, err)
+	}
+	out.Tables = slices.Clone(view.Tables)
+	for _, s := range p.Delta.Updates {
+		for v := range view.Versions.Of(manifest.Identity(s.Identity)) {
+			i := slices.IndexFunc(out.Tables, func(e manifest.Entry) bool { return e.Identity == v.Identity })
+			if s.Confirmed != nil && v.Version == s.Confirmed.Version && i >= 0 {
+				e, c := &out.Tables[i], s.Confirmed
+				e.Alias, e.Version, e.Owner, e.Rows = s.Alias, v.Version, v.Owner, v.Rows
+				e.Meta = manifest.TableMeta{ManifestPath: c.ManifestPath, ManifestSize: c.ManifestSize, ETag: c.ETag, NamingScheme: c.NamingScheme} // rows of old versions are kept without it
+			}
+		}
+	}
+	return out, nil
+}
+
+// observe looks at a table of a plan: its ref, its newest version, and the
+// transactions above the pin.
+func (l *looker) observe(ctx context.Context, p *txn.PublishPlan, n int, view *manifest.View) (txn.Observation, error) {
+	a := &p.Actions[n]
+	o := txn.Observation{Table: a.Table}
+	if view == nil {
+		o.Missing = true // a branch that is gone took its tables' branches along: they are never opened
+		return o, nil
+	}
+	if e, ok := view.ByIdentity(manifest.Identity(a.Table)); ok {
+		o.Alias, o.Pin, o.Owner = e.Alias, e.Version, e.Owner
+	}
+	folder, ok := manifest.Location(a.Alias, manifest.Identity(a.Table))
+	if !ok {
+		return o, fmt.Errorf("%s is no table", a.Alias)
+	}
+	if a.Branch != "" {
+		if there, err := l.fork(ctx, folder, a.Branch, &o); err != nil || !there {
+			return o, err
+		}
+	}
+	chain, err := lance.Versions(ctx, l.store, folder, lance.ListOptions{Branch: a.Branch, Limit: 1, PageSize: 1})
+	if err != nil {
+		return o, err
+	}
+	if o.Missing = len(chain.Versions) == 0; o.Missing {
+		return o, nil
+	}
+	o.Head = chain.Versions[0].Version
+	o.Chain, err = txn.Links(ctx, l.store, folder, a.Branch, a.Pin, o.Head, l.o.Open)
+	return o, err
+}
+
+// fork looks at the branch of a table. Without a ref there is none, whatever lies
+// in its tree.
+func (l *looker) fork(ctx context.Context, folder, branch string, o *txn.Observation) (there bool, err error) {
+	list, err := refs.List(ctx, l.store, folder)
+	if err != nil {
+		return false, fmt.Errorf("listing the branches of %s: %w", folder, err)
+	}
+	for _, b := range list.Branches {
+		if strings.HasPrefix(b.Name, branch+"/") {
+			o.PathChild = b.Name
+		}
+		there = there || b.Name == branch
+	}
+	if o.Missing = !there; o.Missing {
+		return false, nil
+	}
+	ref, err := refs.ReadBranch(ctx, l.store, folder, branch)
+	if errors.Is(err, blob.ErrNotExist) {
+		o.Missing = true
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	o.ForkedAt = ref.ParentVersion
+	for _, s := range ref.Identifier {
+		o.ForkID = append(o.ForkID, txn.Fork{Version: s.Version, UUID: s.ID})
+	}
+	return true, nil
+}
+
+// removes lists what goes beside the record.
+func (l *looker) removes(ctx context.Context, r *record, staged []string) error {
+	for _, t := range r.Verdict.Tables {
+		folder, _ := manifest.Location(t.Alias, manifest.Identity(t.Table))
+		var keys []string
+		var err error
+		switch t.Do {
+		case txn.DropFork:
+			keys, err = refs.BranchObjects(ctx, l.store, folder, t.Branch)
+		case txn.DropDataset:
+			keys, err = lance.DatasetObjects(ctx, l.store, folder)
+		}
+		if err != nil {
+			return err
+		}
+		r.Removes = append(r.Removes, keys...)
+	}
+	if r.Verdict.Unstage {
+		r.staged = staged
+		r.Removes = append(r.Removes, staged...)
+	}
+	return nil
+}
