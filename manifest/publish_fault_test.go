@@ -57,10 +57,7 @@ func TestPublishSweep(t *testing.T) {
 	}{{"", true}, {"", false}, {"archive", true}, {"archive", false}} {
 		for name, rule := range map[string]fault.Rule{
 			"halt": {Do: fault.Halt}, "fail": {Do: fault.Fail}, "answer lost": {Match: fault.Writes, Do: fault.LoseAnswer},
-			"lost, then dead": {Match: fault.Writes, Do: func(ctx context.Context, a *fault.Attempt) error {
-				_ = a.Perform(ctx)
-				return fault.Halt(ctx, a)
-			}},
+			"lost, then dead": {Match: fault.Writes, Do: fault.DoAndHalt},
 		} {
 			before := open(t, base, manifest.Options{Branch: c.branch, ReadDeletions: true})
 			w := newWriter(t, base, c.branch, 5)
