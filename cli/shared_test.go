@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,14 +49,8 @@ func unpacked(t testing.TB, name string) (dir string, rec recorded) {
 
 func writeFiles(t testing.TB, dir string, files map[string][]byte) {
 	t.Helper()
-	for key, data := range files {
-		path := filepath.Join(dir, filepath.FromSlash(key))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if err := fixtures.Write(dir, files); err != nil {
+		t.Fatal(err)
 	}
 }
 

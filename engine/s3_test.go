@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/omnideck/omnideck/blob/opener"
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/s3lab/lab"
 )
@@ -26,14 +26,8 @@ func onS3(t *testing.T, l *lab.Lab, name string) string { return onS3At(t, l, na
 // onS3At puts a graph at an address of the bucket.
 func onS3At(t *testing.T, l *lab.Lab, graph, name string) string {
 	t.Helper()
-	for key, data := range graphFiles(t, graph) {
-		path := filepath.Join(l.Path(name), filepath.FromSlash(key))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if err := fixtures.Write(l.Path(name), graphFiles(t, graph)); err != nil {
+		t.Fatal(err)
 	}
 	return l.URI(name)
 }

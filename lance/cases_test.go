@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/format"
 	"github.com/omnideck/omnideck/lance/refs"
@@ -260,14 +259,8 @@ func TestCase10History(t *testing.T) {
 
 func write(t *testing.T, dir string, files map[string][]byte) {
 	t.Helper()
-	for key, b := range files {
-		to := filepath.Join(dir, filepath.FromSlash(key))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(to, b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if err := fixtures.Write(dir, files); err != nil {
+		t.Fatal(err)
 	}
 }
 

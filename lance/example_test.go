@@ -96,14 +96,5 @@ func unpackDemo() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for key, body := range files {
-		file := filepath.Join(folder, filepath.FromSlash(key))
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(file, body, 0o600); err != nil {
-			return "", err
-		}
-	}
-	return folder, nil
+	return folder, fixtures.Write(folder, files)
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -150,14 +149,8 @@ func jitter(h http.Handler) http.Handler {
 
 func unpack(t *testing.T, files map[string][]byte, dir string) {
 	t.Helper()
-	for name, data := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if err := fixtures.Write(dir, files); err != nil {
+		t.Fatal(err)
 	}
 }
 

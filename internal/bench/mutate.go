@@ -49,14 +49,5 @@ func copyGraph(root, graph string) error {
 	if err != nil {
 		return err
 	}
-	for key, data := range files {
-		name := filepath.Join(root, filepath.FromSlash(key))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(name, data, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	return fixtures.Write(root, files)
 }
