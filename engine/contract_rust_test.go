@@ -3,7 +3,6 @@ package engine_test
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,28 +15,7 @@ import (
 // optimize is flown over, its update and its schema apply refuse a strict write of
 // a handle until it is refreshed (long_lived_handle_rejects_schema_*).
 func TestContractWithTheRustEngine(t *testing.T) {
-	bin := os.Getenv("OMNIGRAPH_BIN")
-	if bin == "" {
-		t.Skip("SKIPPED: OMNIGRAPH_BIN is not set; the Rust CLI would optimize, update and apply a schema under a handle of ours")
-	}
-	root := filepath.Join(t.TempDir(), "g")
-	rust := func(args ...string) {
-		t.Helper()
-		if out, err := exec.CommandContext(t.Context(), bin, args...).CombinedOutput(); err != nil {
-			t.Fatalf("omnigraph %v: %v\n%s", args, err, out)
-		}
-	}
-	g, err := engine.Open(t.Context(), root, engine.Options{Write: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	if _, err := g.Init(t.Context(), engine.InitOptions{Source: []byte(people)}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := loadLines(t, g, engine.LoadAppend, crowd); err != nil {
-		t.Fatal(err)
-	}
+	g, root, rust := besideRust(t, "optimize, update and apply a schema under a handle of ours", people, crowd)
 	mutate(t, g, `insert Person { name: "cid" }`) // a second fragment, to be compacted
 	act := func(statements string) error {
 		t.Helper()

@@ -10,16 +10,27 @@ import (
 	"github.com/omnideck/omnideck/engine"
 )
 
-// A graph that we made is branched, written on both branches by both programs in
-// turn, merged, optimized and cleaned up by the Rust CLI, and written on by us
-// again.
-func TestWritesInTurnWithTheRustEngine(t *testing.T) {
+// besideRust is a graph of ours in a folder, and the Rust CLI, which may be run on
+// it; without that the test is skipped, and says what it would do.
+func besideRust(t *testing.T, would, schema string, lines []string) (g *engine.Graph, root string, rust func(args ...string) string) {
+	t.Helper()
 	bin := os.Getenv("OMNIGRAPH_BIN")
 	if bin == "" {
-		t.Skip("SKIPPED: OMNIGRAPH_BIN is not set; the Rust CLI would write in turn with us")
+		t.Skip("SKIPPED: OMNIGRAPH_BIN is not set; the Rust CLI would " + would)
 	}
-	root := filepath.Join(t.TempDir(), "g")
-	rust := func(args ...string) string {
+	root = filepath.Join(t.TempDir(), "g")
+	g, err := engine.Open(t.Context(), root, engine.Options{Write: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	if _, err := g.Init(t.Context(), engine.InitOptions{Source: []byte(schema)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loadLines(t, g, engine.LoadAppend, lines); err != nil {
+		t.Fatal(err)
+	}
+	return g, root, func(args ...string) string {
 		t.Helper()
 		out, err := exec.CommandContext(t.Context(), bin, args...).CombinedOutput()
 		if err != nil {
@@ -27,23 +38,19 @@ func TestWritesInTurnWithTheRustEngine(t *testing.T) {
 		}
 		return string(out)
 	}
-	g, err := engine.Open(t.Context(), root, engine.Options{Write: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
+}
+
+// A graph that we made is branched, written on both branches by both programs in
+// turn, merged, optimized and cleaned up by the Rust CLI, and written on by us
+// again.
+func TestWritesInTurnWithTheRustEngine(t *testing.T) {
+	g, root, rust := besideRust(t, "write in turn with us", library, shelf)
 	ours := func(branch, statements string) {
 		t.Helper()
 		_, r, err := g.Mutate(t.Context(), engine.MutateOptions{WriteOptions: engine.WriteOptions{Branch: branch}, Source: "query q() { " + statements + " }"})
 		if err != nil || r.Commit == nil {
 			t.Fatalf("%s: %+v, %v", statements, r, err)
 		}
-	}
-	if _, err := g.Init(t.Context(), engine.InitOptions{Source: []byte(library)}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := loadLines(t, g, engine.LoadAppend, shelf); err != nil {
-		t.Fatal(err)
 	}
 	rust("branch", "create", "dev", "--store", root)
 	rust("mutate", "--store", root, "--branch", "dev", "-e", `query q() { update Book set { title: "R" } where isbn = "a" }`)
