@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
@@ -118,8 +119,17 @@ func TestFailAnywhere(t *testing.T) {
 // A rival before every call of a write: another writer that goes its whole way
 // in between. Ours goes through, if need be anew; what the rival was acknowledged
 // is there. It is refused while our record stands.
-func TestRivalAnywhere(t *testing.T) {
+func TestRivalAnywhere(t *testing.T) { synctest.Test(t, rivalAnywhere) }
+
+// rivalAnywhere waits by the clock of its bubble, which stands still while a rival
+// is at work beside ours.
+func rivalAnywhere(t *testing.T) {
 	start := demo(t)
+	patient := func(seed uint64) txn.Options {
+		o := writing(seed)
+		o.Sleep = nil
+		return o
+	}
 	port, company := ids(t, start, ports)[0], ids(t, start, companies)[0]
 	for name, theirs := range map[string]step{"same table": add(ports, "code", port, "THEIRS"), "other table": set(companies, company, "country", "XX"), "same row": set(ports, port, "country", "XX")} {
 		if name == "other table" {
@@ -129,10 +139,10 @@ func TestRivalAnywhere(t *testing.T) {
 		n, err := fault.Sweep(200, func(at int) (bool, error) {
 			var rivalErr error
 			s := fault.New(start.Clone(), fault.Rule{At: at, Do: fault.Rival(func(ctx context.Context, inner blob.Store) error {
-				_, rivalErr = txn.Run(context.Background(), inner, writing(2), plan(txn.Additive, theirs))
+				_, rivalErr = txn.Run(context.Background(), inner, patient(2), plan(txn.Additive, theirs))
 				return nil
 			})})
-			_, err := txn.Run(context.Background(), s, writing(1), plan(txn.Additive, set(ports, port, "name", "Ours")))
+			_, err := txn.Run(context.Background(), s, patient(1), plan(txn.Additive, set(ports, port, "name", "Ours")))
 			after := look(t, s.Inner())
 			outcomes[fmt.Sprintf("%T/%T", err, rivalErr)]++
 			if got := after.text(t, ports, port, "name"); err != nil || got != "Ours" {
