@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/lance/refs"
+	"github.com/omnideck/omnideck/recovery/audit"
+	"github.com/omnideck/omnideck/recovery/promote"
 	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/sidecar"
 )
@@ -33,6 +36,9 @@ func Execute(ctx context.Context, store blob.Store, p *Plan, o Options) (*Report
 			return out, ctx.Err()
 		}
 	}
+	if p.Left != nil && o.Only == nil {
+		out.Staging = settleStaging(ctx, store, p.Left, o)
+	}
 	rest := o
 	rest.Only = nil
 	out.Remaining, _ = Look(ctx, store, rest) // a look that fails says nothing of what was done
@@ -44,6 +50,10 @@ type execution struct {
 	store blob.Store
 	o     Options
 	out   Settled
+
+	data    []byte    // of the record that was judged last
+	redo    *txn.Redo // of it
+	touched bool      // a table was restored, and nothing is published yet
 }
 
 func (e *execution) tell(ev Event) {
@@ -60,6 +70,15 @@ func (e *execution) settle(ctx context.Context) error {
 		r, err := e.afresh(ctx)
 		if err != nil {
 			return err
+		}
+		if r == nil && e.touched {
+			// Its writer came back, published and retired it, and a restore of ours lies
+			// above: nobody could tell whose that is.
+			if err := e.redo.Rewrite(ctx, e.data); err != nil {
+				return err
+			}
+			e.touched = false
+			continue
 		}
 		if r == nil {
 			e.out.Gone = last == nil
@@ -101,23 +120,27 @@ func (e *execution) afresh(ctx context.Context) (*record, error) {
 		}
 		all, i = append(all, *r), len(all)
 	}
-	return &all[i], l.judge(ctx, &all[i], all)
+	if gone, err := l.judge(ctx, &all[i], all); gone || err != nil {
+		return nil, err
+	}
+	return &all[i], nil
 }
 
-// shown compares what is right with what was shown: the same, or, when others
-// did it, to retire the record; and nothing is removed that was not listed.
+// shown compares what is right with what was shown: the same, less what others
+// did of it meanwhile; or, when they did it all, to retire the record. Nothing is
+// removed that was not listed.
 func (e *execution) shown(r *record) error {
 	was, now := &e.out.Item.Verdict, &r.Verdict
-	same := was.Do == now.Do
+	same := was.Do == now.Do || now.Do == txn.Finalize
 	if now.Do == txn.Back {
-		for i := 0; same && i < len(now.Tables); i++ {
-			same = i < len(was.Tables) && settles(was.Tables[i].Do) == settles(now.Tables[i].Do)
+		for i, t := range now.Tables {
+			same = same && i < len(was.Tables) && (t.Do == txn.Leave || settles(was.Tables[i].Do) == settles(t.Do))
 		}
 	}
 	for _, k := range r.Removes {
 		same = same && slices.Contains(e.out.Item.Removes, k)
 	}
-	if same || now.Do == txn.Finalize && len(r.Removes) == 0 {
+	if same {
 		return nil
 	}
 	return &ChangedError{r.Key, r.Operation, said(was), said(now)}
@@ -141,51 +164,74 @@ func said(v *txn.Verdict) string {
 // act does what is right, audits it, and retires the record.
 func (e *execution) act(ctx context.Context, r *record) error {
 	v := r.Verdict
-	redo := txn.NewRedo(e.store, r.Key, r.plan, txn.Options{Open: e.o.Open, Now: e.o.Clock, IDs: e.o.IDs, Backoff: e.o.Backoff})
-	outcomes := forward(r)
+	e.data = r.data
+	e.redo = txn.NewRedo(e.store, r.Key, r.plan, txn.Options{Open: e.o.Open, Now: e.o.Clock, IDs: e.o.IDs, Backoff: e.o.Backoff})
+	row := audit.Row{Kind: audit.RolledForward, Actor: r.Actor, Operation: r.Operation, Writer: r.Kind, Outcomes: forward(r), At: e.o.Clock()}
 	e.out.Do, e.out.RolledTo = v.Do, txn.Forward
 	var err error
 	switch v.Do {
 	case txn.Forward:
-		err = e.commit(redo.Forward(ctx, v))
+		err = e.commit(e.redo.Forward(ctx, v))
 	case txn.Back:
-		e.out.RolledTo, outcomes = txn.Back, v.Outcomes
-		err = e.back(ctx, redo, r)
+		e.out.RolledTo, row.Kind, row.Outcomes = txn.Back, audit.RolledBack, v.Outcomes
+		err = e.back(ctx, r)
 	case txn.Finalize:
 		e.out.Commit = r.plan.Lineage.CommitID
 		if v.RolledBack {
-			e.out.RolledTo, outcomes, e.out.Commit = txn.Back, v.Outcomes, r.plan.Rollback
+			e.out.RolledTo, row.Kind, row.Outcomes, e.out.Commit = txn.Back, audit.RolledBack, v.Outcomes, r.plan.Rollback
 		}
-		err = e.finalize(ctx, redo, r)
+		err = e.finalize(ctx, r)
 	case txn.Discard:
 		e.out.RolledTo = txn.Discard
-		err = e.remove(ctx, redo, r.Removes)
+		err = e.remove(ctx, r.Removes)
 	case txn.OrphanDiscard:
-		e.out.RolledTo, outcomes = txn.Discard, nil
-		err = e.commit(redo.Compensate(ctx, v, nil))
+		e.out.RolledTo, row.Kind, row.Outcomes = txn.Discard, audit.OrphanedBranchDiscarded, nil
+		err = e.commit(e.redo.Compensate(ctx, v, nil))
 	default:
 		err = &RefusedError{r.Key, r.Operation, v.Text}
 	}
 	if err != nil {
 		return err
 	}
-	e.out.Outcomes = outcomes
-	return e.retire(ctx, redo, r)
+	e.out.Outcomes, row.Commit = row.Outcomes, e.out.Commit
+	return e.retire(ctx, r, row)
 }
 
 // retire brings the schema files to the outcome, writes the audit row, and
 // removes the record.
-func (e *execution) retire(ctx context.Context, redo *txn.Redo, r *record) error {
-	if r.Verdict.Unstage {
-		if err := e.remove(ctx, redo, r.staged); err != nil {
+func (e *execution) retire(ctx context.Context, r *record, row audit.Row) error {
+	if r.Verdict.Promote {
+		if err := promote.Promote(ctx, e.store, r.plan.TargetIRHash); err != nil {
 			return err
 		}
+		e.tell(Event{Step: StepPromoted})
 	}
-	if err := redo.Retire(ctx); err != nil {
+	if r.Verdict.Unstage {
+		if err := promote.Unstage(ctx, e.store, r.staged); err != nil {
+			return err
+		}
+		e.gone(r.staged)
+	}
+	if row.Commit != "" {
+		if err := audit.Write(ctx, e.store, row, e.book()); err != nil {
+			return fmt.Errorf("what became of operation %s is done, and could not be noted: %w", r.Operation, err)
+		}
+		e.tell(Event{Step: StepAudited})
+	}
+	if err := e.redo.Retire(ctx); err != nil {
 		return err
 	}
 	e.tell(Event{Step: StepRetired})
 	return nil
+}
+
+// book says how the audit row is written.
+func (e *execution) book() audit.Options {
+	o := audit.Options{Open: e.o.Open, Clock: e.o.Clock, Backoff: e.o.Backoff}
+	if e.o.IDs != nil {
+		o.Rand = e.o.IDs
+	}
+	return o
 }
 
 // commit notes the commit that holds the outcome.
@@ -198,33 +244,58 @@ func (e *execution) commit(done *txn.Redone, err error) error {
 	return nil
 }
 
-func (e *execution) remove(ctx context.Context, redo *txn.Redo, keys []string) error {
-	return redo.Remove(ctx, keys, func(k string) {
-		e.out.Removed = append(e.out.Removed, k)
+// remove removes objects of one dataset, in the order in which they were listed.
+func (e *execution) remove(ctx context.Context, keys []string) error {
+	if err := refs.Remove(ctx, e.store, keys); err != nil {
+		return fmt.Errorf("removing what operation %s made and nobody reads: %w", e.out.Item.Operation, err)
+	}
+	e.gone(keys)
+	return nil
+}
+
+// gone notes what was removed.
+func (e *execution) gone(keys []string) {
+	e.out.Removed = append(e.out.Removed, keys...)
+	for _, k := range keys {
 		e.tell(Event{Step: StepRemoved, Key: k})
-	})
+	}
+}
+
+// settleStaging brings staged schema files that no record owns to what was
+// shown, once nobody can be at work on them.
+func settleStaging(ctx context.Context, store blob.Store, left *promote.LeftStaging, o Options) error {
+	if rest := txn.Left(&sidecar.Record{StartedAt: left.Newest}, o.Clock(), o.Grace); rest > 0 && !o.Now {
+		return &YoungError{left.Keys[0], "", rest}
+	}
+	switch left.Right {
+	case promote.Finish:
+		return promote.Promote(ctx, store, left.Target)
+	case promote.Delete:
+		return promote.Unstage(ctx, store, left.Keys)
+	}
+	return &RefusedError{left.Keys[0], "", left.Text}
 }
 
 // back takes back what the operation did.
-func (e *execution) back(ctx context.Context, redo *txn.Redo, r *record) error {
-	if err := e.remove(ctx, redo, r.Removes[:len(r.Removes)-len(r.staged)]); err != nil {
+func (e *execution) back(ctx context.Context, r *record) error {
+	if err := e.remove(ctx, r.Removes[:len(r.Removes)-len(r.staged)]); err != nil {
 		return err
 	}
-	if err := redo.Decide(ctx, r.data, r.Verdict.Outcomes); err != nil {
+	if err := e.redo.Decide(ctx, r.data, r.Verdict.Outcomes); err != nil {
 		return err
 	}
 	e.tell(Event{Step: StepDecided})
-	return e.restored(ctx, redo, r)
+	return e.restored(ctx, r)
 }
 
 // finalize takes forward what a roll-back of a published operation restored, and
 // publishes what recovery has to say of it.
-func (e *execution) finalize(ctx context.Context, redo *txn.Redo, r *record) error {
+func (e *execution) finalize(ctx context.Context, r *record) error {
 	if !r.Verdict.Mint {
 		return nil
 	}
 	commit := e.out.Commit
-	err := e.restored(ctx, redo, r)
+	err := e.restored(ctx, r)
 	if commit != "" {
 		e.out.Commit = commit // the operation's own tells what became of it
 	}
@@ -232,20 +303,23 @@ func (e *execution) finalize(ctx context.Context, redo *txn.Redo, r *record) err
 }
 
 // restored restores the tables that are to be, and publishes them.
-func (e *execution) restored(ctx context.Context, redo *txn.Redo, r *record) error {
+func (e *execution) restored(ctx context.Context, r *record) error {
 	var slots []txn.Slot
 	for _, t := range r.Verdict.Tables {
 		if t.Do != txn.Restore && t.Do != txn.Restored {
 			continue
 		}
-		s, err := redo.Restore(ctx, t)
+		s, err := e.redo.Restore(ctx, t)
 		if err != nil {
 			return err
 		}
 		slots = append(slots, s)
+		e.touched = e.touched || t.Do == txn.Restore
 		e.tell(Event{Step: StepRestored, Table: t.Alias})
 	}
-	return e.commit(redo.Compensate(ctx, r.Verdict, slots))
+	err := e.commit(e.redo.Compensate(ctx, r.Verdict, slots))
+	e.touched = e.touched && err != nil
+	return err
 }
 
 // forward are the outcomes of an operation that is visible, or will be.

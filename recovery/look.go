@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/recovery/promote"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/sidecar"
@@ -54,10 +55,16 @@ func Look(ctx context.Context, store blob.Store, o Options) (*Plan, error) {
 		if !o.wants(&records[i].Item) {
 			continue
 		}
-		if err := l.judge(ctx, &records[i], records); err != nil {
+		gone, err := l.judge(ctx, &records[i], records)
+		if err != nil {
 			return nil, err
 		}
-		p.Items = append(p.Items, records[i].Item)
+		if !gone {
+			p.Items = append(p.Items, records[i].Item)
+		}
+	}
+	if err := p.left(ctx, l, records); err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(p.Items, func(a, b Item) int { return cmp.Compare(a.Operation, b.Operation) })
 	return p, nil
@@ -99,6 +106,24 @@ func (p *Plan) list(ctx context.Context, store blob.Store) (found []blob.Entry, 
 		}
 	}
 	return found, nil
+}
+
+// left judges staged schema files that no record owns.
+func (p *Plan) left(ctx context.Context, l *looker, records []record) error {
+	owned := slices.ContainsFunc(records, func(r record) bool { return r.Kind == sidecar.SchemaApply || r.Err != nil })
+	if len(p.Staged) == 0 || owned {
+		return nil
+	}
+	view, err := l.view(ctx, "")
+	if err != nil {
+		return fmt.Errorf("judging staged schema files: %w", err)
+	}
+	var tables []schema.Table
+	for _, e := range view.Tables {
+		tables = append(tables, schema.Table{Alias: e.Alias, ID: e.Table, Incarnation: e.Incarnation})
+	}
+	p.Left, err = promote.Leftover(ctx, l.store, tables)
+	return err
 }
 
 // record is an item with its bytes and its plan.

@@ -14,6 +14,7 @@ import (
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/refs"
 	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/recovery/promote"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/sidecar"
@@ -51,8 +52,40 @@ func (l *looker) view(ctx context.Context, branch string) (*manifest.View, error
 }
 
 // judge observes what a record is about and interprets it. all are the records
-// that are there. The error is that of the context.
-func (l *looker) judge(ctx context.Context, r *record, all []record) error {
+// that are there. A refusal is told only when a second look at everything says the
+// same: what was seen of a graph in motion may not fit together. gone says that
+// the record went meanwhile. The error is that of the context.
+func (l *looker) judge(ctx context.Context, r *record, all []record) (gone bool, err error) {
+	for n := range looks {
+		if n > 0 {
+			before := r.Verdict.Text
+			l = newLooker(l.store, l.o)
+			next, err := l.one(ctx, r.Key)
+			if next == nil {
+				return err == nil, err
+			}
+			*r = *next
+			if err := l.verdict(ctx, r, all); err != nil {
+				return false, err
+			}
+			if r.Verdict.Text == before {
+				return false, nil
+			}
+		} else if err := l.verdict(ctx, r, all); err != nil {
+			return false, err
+		}
+		if r.Verdict.Do != txn.Refuse || r.Err != nil {
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// looks bounds how often a record that is refused is looked at again.
+const looks = 4
+
+// verdict is one look.
+func (l *looker) verdict(ctx context.Context, r *record, all []record) error {
 	if r.Err != nil {
 		r.refuse(txn.NotObserved, "its record cannot be acted upon: %s", r.Err)
 		return nil
@@ -164,7 +197,7 @@ func (l *looker) visible(ctx context.Context, p *txn.PublishPlan, view *manifest
 		}
 	}
 	if p.Kind == sidecar.SchemaApply {
-		vis.Staging, staged, err = schemaState(ctx, l.store, p.TargetIRHash)
+		vis.Staging, staged, err = promote.State(ctx, l.store, p.TargetIRHash)
 	}
 	return vis, staged, err
 }

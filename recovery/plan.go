@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/recovery/promote"
 	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/sidecar"
 )
@@ -30,9 +31,10 @@ type Options struct {
 // Plan is what the records of a graph mean, oldest operation first.
 type Plan struct {
 	Items  []Item
-	Others []string // names in `__recovery/` that no program reads
-	Lock   *Lock    // of a schema apply; nil = it is not held
-	Staged []string // keys of staged schema files
+	Others []string             // names in `__recovery/` that no program reads
+	Lock   *Lock                // of a schema apply; nil = it is not held
+	Staged []string             // keys of staged schema files
+	Left   *promote.LeftStaging // what is right about staged schema files that no record owns; nil = there are none
 }
 
 // Lock is the ref that a schema apply holds while it runs, and leaves when it
@@ -140,6 +142,7 @@ type Settled struct {
 // Report is what came of all of them.
 type Report struct {
 	Settled   []Settled
+	Staging   error // why staged schema files that no record owns are still there; nil = they are not, or were not to be settled
 	Remaining *Plan // a last look; nil when it failed
 }
 

@@ -248,9 +248,12 @@ func (i *interpreter) back(reason Reason, why string) Verdict {
 
 func (i *interpreter) backTable(n int, v *Verdict) (Verdict, bool) {
 	t, out := &i.tables[n], &v.Tables[n]
-	restore := func(do TableDo) (Verdict, bool) {
+	outcome := func(from uint64) {
+		v.Outcomes = append(v.Outcomes, TableOutcome{Alias: i.p.before(t.a.Table, t.a.Alias), From: from, To: t.o.Pin})
+	}
+	restore := func(do TableDo, from uint64) (Verdict, bool) {
 		out.Do, out.To = do, t.o.Pin
-		v.Outcomes = append(v.Outcomes, TableOutcome{Alias: i.p.before(t.a.Table, t.a.Alias), From: t.o.Head, To: t.o.Pin})
+		outcome(from)
 		return Verdict{}, false
 	}
 	switch {
@@ -263,14 +266,18 @@ func (i *interpreter) backTable(n int, v *Verdict) (Verdict, bool) {
 			return i.say(Refuse, EffectDiffers, "%s is at version %d, expected 1, which is the one to remove", t.a.Alias, t.o.Head), true
 		default:
 			out.Do = DropDataset
+			outcome(t.o.Head)
 		}
 		return Verdict{}, false
 	case t.first && (t.own == OwnNone || i.p.Kind == sidecar.EnsureIndices):
+		if t.own != OwnNone {
+			outcome(t.o.Head)
+		}
 		return i.dropFork(n, v)
 	case t.own == OwnAtHead && t.class != NoMovement:
-		return restore(Restore)
+		return restore(Restore, t.o.Head)
 	case t.own == OwnCompensated:
-		return restore(Restored)
+		return restore(Restored, t.o.Head-1) // the restore is one version above what it took back
 	}
 	return Verdict{}, false
 }

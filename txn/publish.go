@@ -92,14 +92,10 @@ func Publish(ctx context.Context, t *Txn, plan *PublishPlan) (*Receipt, error) {
 	ctx = context.WithoutCancel(ctx)
 	if len(plan.Actions) > 0 {
 		if err := p.effects(ctx); err != nil {
-			return nil, p.kept(ctx, err)
+			return nil, err
 		}
 	}
-	out, err := p.visible(ctx)
-	if err != nil {
-		return nil, p.kept(ctx, err)
-	}
-	return out, nil
+	return p.visible(ctx)
 }
 
 func (p *publishing) step(s Step, table string) {
@@ -268,7 +264,7 @@ func (p *publishing) visible(ctx context.Context) (*Receipt, error) {
 	}
 	p.step(StepPublished, "")
 	if p.plan.Phase() == Confirmed {
-		if err := p.retire(ctx); err != nil {
+		if err := p.unrecord(ctx); err != nil {
 			p.out.Warning = fmt.Errorf("commit %s is published and its recovery record could not be removed: %w", p.plan.Lineage.CommitID, err)
 		} else {
 			p.step(StepRetired, "")

@@ -214,14 +214,11 @@ func (r *Redo) minted(purpose string, slots []Slot) Lineage {
 	return Lineage{CommitID: id.String(), CreatedAt: r.plan.Started.UnixMicro()}
 }
 
-// Remove deletes objects, in their order; what is not there any more is removed.
-// told hears of each.
-func (r *Redo) Remove(ctx context.Context, keys []string, told func(key string)) error {
-	for _, k := range keys {
-		if err := remove(ctx, r.store, k); err != nil {
-			return fmt.Errorf("removing %s, which operation %s made and nobody reads: %w", k, r.plan.ID, err)
-		}
-		told(k)
+// Rewrite writes the record again, when there is none: for what was done after
+// somebody else had retired it.
+func (r *Redo) Rewrite(ctx context.Context, data []byte) error {
+	if _, err := r.store.PutIfAbsent(ctx, r.key, data); err != nil && !errors.Is(err, blob.ErrExists) {
+		return fmt.Errorf("writing the record %s again, which somebody retired while a table was restored: %w", r.key, err)
 	}
 	return nil
 }

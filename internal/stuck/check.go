@@ -70,7 +70,7 @@ func HashLines(text string) Rows {
 // Keys are the objects of a store below a prefix.
 func Keys(t testing.TB, store blob.Store, prefix string) (out []string) {
 	t.Helper()
-	for e, err := range store.List(context.Background(), blob.ListOptions{Prefix: prefix}) {
+	for e, err := range store.List(context.Background(), blob.ListOptions{Prefix: prefix, Recursive: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
