@@ -17,6 +17,8 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/blob/memstore"
+	"github.com/omnideck/omnideck/blob/opener"
+	"github.com/omnideck/omnideck/internal/s3lab/lab"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/commit"
 	"github.com/omnideck/omnideck/recovery/audit"
@@ -209,6 +211,29 @@ func TestFourAtOnce(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestOnS3: four at once in a real bucket.
+func TestOnS3(t *testing.T) {
+	s, err := opener.Open(context.Background(), lab.Test(t, lab.Options{}).URI("audit"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for _, r := range []audit.Row{row("one", audit.RolledBack), row(fmt.Sprint("op", i), audit.RolledForward)} {
+				if err := audit.Write(context.Background(), s, r, audit.Options{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if rows, err := read(s); err != nil || len(rows) != 5 {
+		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }
 

@@ -14,7 +14,9 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/blob/memstore"
+	"github.com/omnideck/omnideck/blob/opener"
 	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/internal/s3lab/lab"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/recovery/promote"
 	"github.com/omnideck/omnideck/schema"
@@ -274,6 +276,33 @@ func TestAnotherApplyMeanwhile(t *testing.T) {
 	})
 	if err != nil || places < 18 || refused < 6 {
 		t.Errorf("%d places, %d refused, %v", places, refused, err)
+	}
+}
+
+// TestOnS3: in a real bucket, whose ETags are what promotion goes by.
+func TestOnS3(t *testing.T) {
+	all := states(t)
+	l := lab.Test(t, lab.Options{})
+	for _, k := range []int{12, 20} {
+		s := all[k]
+		store, err := opener.Open(t.Context(), l.URI(fmt.Sprint("promote", k)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { store.Close() })
+		for _, key := range slices.Concat(schema.Keys, schema.StagedKeys) {
+			if body, ok := s.files[key]; ok {
+				if _, err := store.Put(t.Context(), key, body); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := promote.Promote(t.Context(), store, s.target); err != nil {
+			t.Fatal(err)
+		}
+		if staging, keys, err := promote.State(t.Context(), store, s.target); staging != txn.Promoted || len(keys) > 0 || err != nil {
+			t.Errorf("state %d: %d, %v, %v", k, staging, keys, err)
+		}
 	}
 }
 
