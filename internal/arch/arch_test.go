@@ -166,6 +166,8 @@ var onBehalf = map[string][]string{
 	// The schema files of a schema apply that was published, or is taken back: the
 	// leaf rooms of recovery write what no transaction holds.
 	"recovery/promote/files.go": {"Put", "Delete"},
+	// What a user set aside: copied under a name of its own, and then removed.
+	"recovery/aside/move.go": {"PutIfAbsent", "Delete"},
 }
 
 // mayCommit are the rooms whose shipped code may import lance/commit.
