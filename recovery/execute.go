@@ -176,14 +176,16 @@ func (e *execution) act(ctx context.Context, r *record) error {
 		e.out.RolledTo, row.Kind, row.Outcomes = txn.Back, audit.RolledBack, v.Outcomes
 		err = e.back(ctx, r)
 	case txn.Finalize:
-		e.out.Commit = r.plan.Lineage.CommitID
+		forward, back := r.plan.RecoveryCommits()
 		if v.RolledBack {
-			e.out.RolledTo, row.Kind, row.Outcomes, e.out.Commit = txn.Back, audit.RolledBack, v.Outcomes, r.plan.Rollback
+			e.out.RolledTo, row.Kind, row.Outcomes, e.out.Commit = txn.Back, audit.RolledBack, v.Outcomes, back
+		} else if r.landed {
+			e.out.Commit = forward
 		}
 		err = e.finalize(ctx, r)
 	case txn.Discard:
 		e.out.RolledTo = txn.Discard
-		err = e.remove(ctx, r.Removes)
+		err = e.remove(ctx, r.forks)
 	case txn.OrphanDiscard:
 		e.out.RolledTo, row.Kind, row.Outcomes = txn.Discard, audit.OrphanedBranchDiscarded, nil
 		err = e.commit(e.redo.Compensate(ctx, v, nil))
@@ -244,12 +246,14 @@ func (e *execution) commit(done *txn.Redone, err error) error {
 	return nil
 }
 
-// remove removes objects of one dataset, in the order in which they were listed.
-func (e *execution) remove(ctx context.Context, keys []string) error {
-	if err := refs.Remove(ctx, e.store, keys); err != nil {
-		return fmt.Errorf("removing what operation %s made and nobody reads: %w", e.out.Item.Operation, err)
+// remove removes objects, those of one dataset at a time.
+func (e *execution) remove(ctx context.Context, datasets [][]string) error {
+	for _, keys := range datasets {
+		if err := refs.Remove(ctx, e.store, keys); err != nil {
+			return fmt.Errorf("removing what operation %s made and nobody reads: %w", e.out.Item.Operation, err)
+		}
+		e.gone(keys)
 	}
-	e.gone(keys)
 	return nil
 }
 
@@ -278,13 +282,16 @@ func settleStaging(ctx context.Context, store blob.Store, left *promote.LeftStag
 
 // back takes back what the operation did.
 func (e *execution) back(ctx context.Context, r *record) error {
-	if err := e.remove(ctx, r.Removes[:len(r.Removes)-len(r.staged)]); err != nil {
+	if err := e.remove(ctx, r.forks); err != nil {
 		return err
 	}
 	if err := e.redo.Decide(ctx, r.data, r.Verdict.Outcomes); err != nil {
 		return err
 	}
 	e.tell(Event{Step: StepDecided})
+	if err := e.remove(ctx, r.datasets); err != nil {
+		return err
+	}
 	return e.restored(ctx, r)
 }
 
@@ -337,9 +344,11 @@ func forward(r *record) []txn.TableOutcome {
 		return out
 	}
 	for _, s := range r.plan.Delta.Updates {
+		to := r.plan.Planned(s)
 		if s.Confirmed != nil {
-			out = append(out, txn.TableOutcome{Alias: s.Alias, From: s.Expected, To: s.Confirmed.Version})
+			to = s.Confirmed.Version
 		}
+		out = append(out, txn.TableOutcome{Alias: s.Alias, From: s.Expected, To: to})
 	}
 	return out
 }

@@ -160,3 +160,36 @@ func TestChangedSinceItWasShown(t *testing.T) {
 	}
 	s.Recovered(t, store)
 }
+
+// A pass that dies before any of its writes is gone on with: the state ends as
+// recorded, with one commit and one audit row.
+func TestRecoveryThatDies(t *testing.T) {
+	for _, s := range []*stuck.State{
+		stuck.One(t, "insert-edge", 3), stuck.One(t, "insert-edge", 5), stuck.One(t, "load-merge", 8), stuck.One(t, "merge", 5), stuck.One(t, "update-node", 10),
+		stuck.One(t, "optimize", 40), stuck.One(t, "optimize", 92), stuck.One(t, "optimize", 2), stuck.One(t, "schema-apply", 5), stuck.One(t, "schema-apply", 12), stuck.One(t, "schema-apply", 17),
+	} {
+		n, err := fault.Sweep(200, func(at int) (bool, error) {
+			store := s.Store(t, stuck.Root)
+			dying := fault.New(store, fault.Rule{Match: fault.Writes, At: at, Do: fault.Halt})
+			ctx := context.Background()
+			if _, err := recovery.Execute(ctx, dying, look(t, store, atOnce), atOnce); err != nil {
+				return true, err
+			}
+			r := execute(t, store, look(t, store, atOnce), atOnce)
+			for _, x := range r.Settled {
+				if x.Err != nil {
+					return true, x.Err
+				}
+			}
+			s.Recovered(t, store)
+			stuck.AtRest(t, store, "")
+			if t.Failed() {
+				return true, errors.New("died")
+			}
+			return dying.Fired() > 0, nil
+		})
+		if err != nil || n == 0 {
+			t.Errorf("%s: %d places, %v", s, n, err)
+		}
+	}
+}

@@ -132,7 +132,10 @@ type record struct {
 	data []byte
 	plan *txn.PublishPlan // nil: refused
 
-	staged []string // the last of Removes: staged schema files
+	landed bool // its commit, or that of recovery for it, is visible
+	// Removes by what it is: of each fork, of each dataset, staged schema files.
+	forks, datasets [][]string
+	staged          []string
 }
 
 // read reads the records. One that is gone since it was listed has ended.

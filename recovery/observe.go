@@ -139,7 +139,7 @@ func (l *looker) interpret(ctx context.Context, r *record, all []record) error {
 	for i := range seen {
 		seen[i].Claims = claims(all, r, &plan.Actions[i])
 	}
-	r.plan, r.Verdict = plan, txn.Interpret(plan, seen, vis)
+	r.plan, r.Verdict, r.landed = plan, txn.Interpret(plan, seen, vis), vis.Original != nil
 	for i := range seen {
 		t := &r.Tables[i]
 		t.Published, t.Head, t.Chain = seen[i].Pin, seen[i].Head, seen[i].Chain
@@ -188,10 +188,9 @@ func (l *looker) visible(ctx context.Context, p *txn.PublishPlan, view *manifest
 		return vis, nil, fmt.Errorf("reading the marker of the schema %s: %w", schema.StateKey, err)
 	}
 	vis.Base = txn.BaseOf(view, mk)
-	if _, vis.RollBack = view.Commit(p.Rollback); p.Rollback == "" {
-		vis.RollBack = false
-	}
-	if c, ok := view.Commit(p.Lineage.CommitID); ok && p.Lineage.CommitID != "" {
+	forward, back := p.RecoveryCommits()
+	_, vis.RollBack = view.Commit(back)
+	if c, ok := view.Commit(forward); ok {
 		if vis.Original, err = l.landed(ctx, view, c, p); err != nil {
 			return vis, nil, err
 		}
@@ -303,22 +302,24 @@ func (l *looker) fork(ctx context.Context, folder, branch string, o *txn.Observa
 func (l *looker) removes(ctx context.Context, r *record, staged []string) error {
 	for _, t := range r.Verdict.Tables {
 		folder, _ := manifest.Location(t.Alias, manifest.Identity(t.Table))
-		var keys []string
-		var err error
 		switch t.Do {
 		case txn.DropFork:
-			keys, err = refs.BranchObjects(ctx, l.store, folder, t.Branch)
+			keys, err := refs.BranchObjects(ctx, l.store, folder, t.Branch)
+			if err != nil {
+				return err
+			}
+			r.forks = append(r.forks, keys)
 		case txn.DropDataset:
-			keys, err = lance.DatasetObjects(ctx, l.store, folder)
+			keys, err := lance.DatasetObjects(ctx, l.store, folder)
+			if err != nil {
+				return err
+			}
+			r.datasets = append(r.datasets, keys)
 		}
-		if err != nil {
-			return err
-		}
-		r.Removes = append(r.Removes, keys...)
 	}
 	if r.Verdict.Unstage {
 		r.staged = staged
-		r.Removes = append(r.Removes, staged...)
 	}
+	r.Removes = slices.Concat(slices.Concat(r.forks...), slices.Concat(r.datasets...), r.staged)
 	return nil
 }

@@ -105,12 +105,17 @@ func (i *interpreter) misplaced() (Verdict, bool) {
 func (i *interpreter) outcome() (Verdict, bool) {
 	p, landed := i.p, i.vis.Original
 	switch {
-	case p.Kind == sidecar.Optimize || landed == nil && !i.vis.RollBack:
+	case landed == nil && !i.vis.RollBack:
 		return Verdict{}, false
 	case landed != nil && i.vis.RollBack:
 		return i.say(Refuse, BothVisible, "commit %s and commit %s, which takes it back, are both visible", p.Lineage.CommitID, p.Rollback), true
 	case i.vis.RollBack:
 		return i.rolledBack(), true
+	}
+	if p.Kind == sidecar.Optimize { // the commit is that of an earlier pass
+		v := i.say(Finalize, "", "its recovery is published")
+		i.bringBack(&v)
+		return v, true
 	}
 	if why := p.lineageDiffers(landed.Commit); why != "" {
 		return i.say(Refuse, CommitDiffers, "commit %s is visible with %s", p.Lineage.CommitID, why), true
@@ -169,7 +174,8 @@ func (i *interpreter) rolledBack() Verdict {
 func (t *judged) takenBack(p *PublishPlan) []TableOutcome {
 	for n := 1; n < len(t.o.Chain); n++ {
 		l, below := t.o.Chain[n], t.o.Chain[n-1]
-		if l.Kind == commit.Restore && l.RestoredTo <= t.a.Pin && slices.ContainsFunc(t.a.Commits, func(c Transaction) bool { return c.UUID == below.UUID }) {
+		ours := strings.HasPrefix(l.UUID, restorePrefix(p.ID)) || slices.ContainsFunc(t.a.Commits, func(c Transaction) bool { return c.UUID == below.UUID })
+		if l.Kind == commit.Restore && l.RestoredTo <= t.a.Pin && ours {
 			return []TableOutcome{{Alias: p.before(t.a.Table, t.a.Alias), From: below.Version, To: l.RestoredTo}}
 		}
 	}
@@ -226,8 +232,9 @@ func (p *PublishPlan) deltaDiffers(tables []manifest.Entry) string {
 	for _, s := range p.Delta.Updates {
 		e, c := find(s.Identity), s.Confirmed
 		switch {
+		case c == nil && e != nil && e.Alias == s.Alias && e.Owner == s.Branch && e.Version == p.Planned(s): // the record of one who was slow was written over
 		case c == nil:
-			return fmt.Sprintf("version of %s was never confirmed", s.Alias)
+			return fmt.Sprintf("version of %s was never confirmed, and is not the planned one", s.Alias)
 		case e == nil || e.Alias != s.Alias || e.Version != c.Version || e.Owner != c.Branch || e.Rows != c.Rows || !sameMeta(e.Meta, c):
 			return fmt.Sprintf("%s is not what was confirmed: version %d on branch %s with %d rows", s.Alias, c.Version, named(c.Branch), c.Rows)
 		}
@@ -248,6 +255,16 @@ func (p *PublishPlan) deltaDiffers(tables []manifest.Entry) string {
 		}
 	}
 	return ""
+}
+
+// Planned is the version that the plan makes of a table; 0 = it does not tell.
+func (p *PublishPlan) Planned(s Slot) uint64 {
+	for _, a := range p.Actions {
+		if a.Table == s.Identity && len(a.Commits) > 0 {
+			return a.Pin + uint64(len(a.Commits))
+		}
+	}
+	return 0
 }
 
 func sameMeta(m manifest.TableMeta, o *Output) bool {

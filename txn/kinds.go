@@ -259,6 +259,8 @@ func (i *interpreter) backTable(n int, v *Verdict) (Verdict, bool) {
 	switch {
 	case t.first && t.a.Effect == sidecar.FirstTouchDataset:
 		switch {
+		case t.o.Missing && len(t.o.Claims) == 0: // files that no version names may be there
+			out.Do = DropDataset
 		case t.own != OwnAtHead:
 		case len(t.o.Claims) > 0:
 			return i.say(Refuse, Claimed, "%s, which is to be removed, is named by the record of operation %s", t.a.Alias, t.o.Claims[0]), true

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/oklog/ulid/v2"
 
@@ -139,7 +138,7 @@ func (r *Redo) Forward(ctx context.Context, v Verdict) (*Redone, error) {
 		if plan, err = plan.Confirm(bound); err != nil {
 			return nil, err
 		}
-		if plan, err = plan.Minted(r.minted("forward", plan.Delta.Updates)); err != nil {
+		if plan, err = plan.Minted(plan.minted(Forward.String())); err != nil {
 			return nil, err
 		}
 	}
@@ -181,9 +180,15 @@ func (r *Redo) Compensate(ctx context.Context, v Verdict, restored []Slot) (*Red
 	case !v.Mint:
 		plan, err = plan.Compensate(restored)
 	case v.Do == OrphanDiscard:
-		plan, err = plan.own("", r.minted("orphan", nil), nil)
+		plan, err = plan.own("", plan.minted(v.Do.String()), nil)
+	case v.Do == Back:
+		plan, err = plan.own(plan.Base.Branch, plan.minted(v.Do.String()), restored)
 	default:
-		plan, err = plan.own(plan.Base.Branch, r.minted(v.Do.String(), restored), restored)
+		what := v.Do.String() // more than once, each time of other versions
+		for _, s := range restored {
+			what += fmt.Sprintf(" %s %s %d", s.Identity, s.Branch, s.Confirmed.Version)
+		}
+		plan, err = plan.own(plan.Base.Branch, plan.minted(what), restored)
 	}
 	if err != nil {
 		return nil, err
@@ -200,18 +205,23 @@ func (r *Redo) publish(ctx context.Context, plan *PublishPlan) (*Redone, error) 
 }
 
 // minted is a commit of recovery's own. Its id and time follow from the operation
-// and from what it publishes, so that a pass after one that died finds it.
-func (r *Redo) minted(purpose string, slots []Slot) Lineage {
-	var what strings.Builder
-	fmt.Fprintf(&what, "omnideck recovery %s %s", r.plan.ID, purpose)
-	for _, s := range slots {
-		fmt.Fprintf(&what, " %s %s %d", s.Identity, s.Branch, s.Confirmed.Version)
-	}
-	sum := sha256.Sum256([]byte(what.String()))
+// and from what it says, so that a pass after one that died finds it.
+func (p *PublishPlan) minted(what string) Lineage {
+	sum := sha256.Sum256(fmt.Appendf(nil, "omnideck recovery %s %s", p.ID, what))
 	var id ulid.ULID
 	copy(id[6:], sum[:])
-	_ = id.SetTime(uint64(max(r.plan.Started.UnixMilli(), 0))) // a time after the year 10889 stays 0
-	return Lineage{CommitID: id.String(), CreatedAt: r.plan.Started.UnixMicro()}
+	_ = id.SetTime(uint64(max(p.Started.UnixMilli(), 0))) // a time after the year 10889 stays 0
+	return Lineage{CommitID: id.String(), CreatedAt: p.Started.UnixMicro()}
+}
+
+// RecoveryCommits are the ids of the commits that recovery makes when the
+// operation is published, and when it is taken back: its own but for an Optimize,
+// whose record names none.
+func (p *PublishPlan) RecoveryCommits() (forward, back string) {
+	if p.Kind == sidecar.Optimize {
+		return p.minted(Forward.String()).CommitID, p.minted(Back.String()).CommitID
+	}
+	return p.Lineage.CommitID, p.Rollback
 }
 
 // Rewrite writes the record again, when there is none: for what was done after
