@@ -10,6 +10,15 @@ import (
 	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
+// slow says that others may have taken this writer for dead.
+func (p *publishing) slow() bool {
+	grace := p.o.Grace
+	if grace < 0 { // that of this writer, who waits for nobody; others may
+		grace = defaultGrace
+	}
+	return p.o.Now().Sub(p.plan.Started) >= grace
+}
+
 // held makes sure that the record is still this writer's, once it is so old that
 // others may act on it: a writer that was stopped for a while must not go on with
 // what is taken back, and what it did belongs to a record. While it is young
@@ -18,11 +27,7 @@ import (
 // A record that is gone though a table was moved, as moved says, is written
 // again: else nobody could tell whose that movement is.
 func (p *publishing) held(ctx context.Context, moved bool) error {
-	grace := p.o.Grace
-	if grace < 0 { // that of this writer, who waits for nobody; others may
-		grace = defaultGrace
-	}
-	if p.o.Now().Sub(p.plan.Started) < grace {
+	if !p.slow() {
 		return nil
 	}
 	key := sidecar.Folder + p.plan.ID + sidecar.Suffix

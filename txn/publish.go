@@ -92,10 +92,14 @@ func Publish(ctx context.Context, t *Txn, plan *PublishPlan) (*Receipt, error) {
 	ctx = context.WithoutCancel(ctx)
 	if len(plan.Actions) > 0 {
 		if err := p.effects(ctx); err != nil {
-			return nil, err
+			return nil, p.kept(ctx, err)
 		}
 	}
-	return p.visible(ctx)
+	out, err := p.visible(ctx)
+	if err != nil {
+		return nil, p.kept(ctx, err)
+	}
+	return out, nil
 }
 
 func (p *publishing) step(s Step, table string) {
@@ -264,7 +268,7 @@ func (p *publishing) visible(ctx context.Context) (*Receipt, error) {
 	}
 	p.step(StepPublished, "")
 	if p.plan.Phase() == Confirmed {
-		if err := p.unrecord(ctx); err != nil {
+		if err := p.retire(ctx); err != nil {
 			p.out.Warning = fmt.Errorf("commit %s is published and its recovery record could not be removed: %w", p.plan.Lineage.CommitID, err)
 		} else {
 			p.step(StepRetired, "")

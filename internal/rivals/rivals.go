@@ -4,6 +4,7 @@ package rivals
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -74,6 +75,32 @@ func RunKilled(t testing.TB, jobs ...string) (told [][]string, killed int) {
 		}
 	}
 	return told, killed
+}
+
+// Life runs one process for a job, and kills it without a word when it is still
+// there after a time (0 = it is let live). It returns the lines that it printed:
+// the last line of one that was killed may be broken off.
+func Life(ctx context.Context, job string, life time.Duration) (lines []string, killed bool, err error) {
+	if life > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, life)
+		defer cancel()
+	}
+	var out, said bytes.Buffer
+	p := exec.CommandContext(ctx, os.Args[0])
+	p.Env = append(os.Environ(), variable+"="+job)
+	p.Stdout, p.Stderr = &out, &said
+	err = p.Run()
+	for line := range strings.Lines(out.String()) {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	switch {
+	case p.ProcessState != nil && !p.ProcessState.Exited():
+		return lines, true, nil
+	case err != nil && ctx.Err() == nil:
+		return lines, false, fmt.Errorf("%s: %w: %s", job, err, &said)
+	}
+	return lines, err != nil, nil // killed before it had begun
 }
 
 // Die kills this process, without a word, after a time.

@@ -16,17 +16,21 @@
 package duel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/txn"
 )
 
-// Schema is that of the graph. It has a table for each of two writers.
+// Schema is that of the graph. It has a table for each of two writers; of four,
+// two share one.
 const Schema = `node Key { slug: String @key
  last: String? }
 node Mark { text: String }
@@ -46,7 +50,7 @@ type Write struct {
 	Source string
 }
 
-// NewWrite is write i of a writer, whose number is 0 or 1.
+// NewWrite is write i of a writer.
 func NewWrite(writer, i int) Write {
 	w := Write{Marker: fmt.Sprintf("w%d-%d", writer, i), Shared: i%2 == 0}
 	what := fmt.Sprintf("insert Mark { text: %q }", w.Marker)
@@ -56,7 +60,7 @@ func NewWrite(writer, i int) Write {
 	case 2:
 		what += fmt.Sprintf(" insert Key { slug: %q, last: %q }", sharedKey, w.Marker)
 	case 3:
-		what = fmt.Sprintf("insert Own%d { text: %q }", writer, w.Marker)
+		what = fmt.Sprintf("insert Own%d { text: %q }", writer%2, w.Marker)
 	}
 	w.Source = "query q() { " + what + " }"
 	return w
@@ -79,6 +83,7 @@ type Try struct {
 	Commit   string        `json:"commit,omitempty"`
 	Attempts int           `json:"attempts,omitempty"` // inside, when it was acknowledged
 	Not      bool          `json:"not,omitempty"`      // it says that nothing was written
+	Stands   bool          `json:"stands,omitempty"`   // and that another operation's record is in the way
 	Err      string        `json:"err,omitempty"`
 	Took     time.Duration `json:"took"`
 }
@@ -102,6 +107,11 @@ type Writer struct {
 	Do     func(context.Context, Write) Try // one try
 	// Recover settles what stopped part-way; nil = nobody does.
 	Recover func(context.Context) error
+	// Asks looks, before the first write, whether it is there already: an earlier
+	// process may have died while it wrote it.
+	Asks bool
+	// Tries bounds how often a write is tried; 0 = 20.
+	Tries int
 }
 
 // stands is what an error says when another operation's record stops it.
@@ -111,7 +121,7 @@ const stands = "stands in the way"
 // when recovery is due, which nobody does meanwhile.
 func (w *Writer) Run(ctx context.Context, out io.Writer, first, n int) error {
 	for i := first; i < first+n; i++ {
-		t, err := w.write(ctx, NewWrite(w.Number, i))
+		t, err := w.write(ctx, NewWrite(w.Number, i), w.Asks && i == first)
 		if err != nil {
 			return err
 		}
@@ -119,16 +129,22 @@ func (w *Writer) Run(ctx context.Context, out io.Writer, first, n int) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "%s\n", line); err != nil || t.End == Stuck || t.End == Refused && strings.Contains(t.Tries[len(t.Tries)-1].Err, stands) {
+		if _, err := fmt.Fprintf(out, "%s\n", line); err != nil || t.End == Stuck || t.End == Refused && w.Recover == nil && strings.Contains(t.Tries[len(t.Tries)-1].Err, stands) {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *Writer) write(ctx context.Context, x Write) (*Told, error) {
+func (w *Writer) write(ctx context.Context, x Write, asks bool) (*Told, error) {
 	t := &Told{Marker: x.Marker, Shared: x.Shared, End: Refused}
-	for range tries {
+	if asks {
+		if end, err := w.known(ctx, x.Marker); err != nil || end != Unknown {
+			t.End = end
+			return t, err
+		}
+	}
+	for range cmp.Or(w.Tries, tries) {
 		began := time.Now()
 		a := w.Do(ctx, x)
 		a.Took = time.Since(began)
@@ -138,26 +154,41 @@ func (w *Writer) write(ctx context.Context, x Write) (*Told, error) {
 			t.End, t.Commit = Acked, a.Commit
 			return t, nil
 		case a.Not:
-			t.End = Refused
+			if t.End = Refused; a.Stands && w.Recover != nil {
+				_ = w.Recover(ctx) // whatever stays is met again
+			}
 			continue
 		}
-		there, pending, err := Look(ctx, w.URI, x.Marker)
-		if err == nil && pending && !there && w.Recover != nil && w.Recover(ctx) == nil {
-			there, pending, err = Look(ctx, w.URI, x.Marker)
-		}
-		switch {
-		case err != nil:
+		end, err := w.known(ctx, x.Marker)
+		if err != nil {
 			return nil, fmt.Errorf("looking for %s after %s: %w", x.Marker, a.Err, err)
-		case there:
-			t.End = Found
-			return t, nil
-		case pending:
-			t.End = Stuck
+		}
+		if t.End = end; end != Unknown {
 			return t, nil
 		}
-		t.End = Unknown // tried again; a late one would be found twice
+		// tried again; a late one would be found twice
 	}
 	return t, nil
+}
+
+// known is what became of a write: Found, Stuck or Unknown.
+func (w *Writer) known(ctx context.Context, marker string) (End, error) {
+	there, pending, err := Look(ctx, w.URI, marker)
+	for range cmp.Or(w.Tries, 1) {
+		if err != nil || !pending || there || w.Recover == nil || w.Recover(ctx) != nil {
+			break
+		}
+		there, pending, err = Look(ctx, w.URI, marker)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case there:
+		return Found, nil
+	case pending:
+		return Stuck, nil
+	}
+	return Unknown, nil
 }
 
 // Look says whether a marker is in the graph, and whether any recovery record is.
@@ -195,7 +226,8 @@ func Warm(g *engine.Graph) func(context.Context, Write) Try {
 	return func(ctx context.Context, x Write) Try {
 		_, r, err := g.Mutate(ctx, engine.MutateOptions{Source: x.Source})
 		if err != nil {
-			return Try{Err: err.Error(), Not: !engine.Wrote(err)}
+			var stands *txn.RecoveryRequiredError
+			return Try{Err: err.Error(), Not: !engine.Wrote(err), Stands: errors.As(err, &stands) && stands.Other}
 		}
 		return Try{Commit: r.Commit.ID, Attempts: r.Attempts}
 	}
