@@ -2,6 +2,7 @@ package txn
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/commit"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
 )
@@ -73,6 +75,20 @@ func (e *ClaimedError) Error() string {
 // Is: the caller decides.
 func (e *ClaimedError) Is(target error) bool { return target == ErrCaller }
 
+// LeftTableError: a table is there, or part of one, of which the graph would have to
+// make an empty one. There is no graph, so that nothing names it; an attempt that died left it.
+type LeftTableError struct {
+	URL    string
+	Folder string
+}
+
+func (e *LeftTableError) Error() string {
+	return fmt.Sprintf("making a graph at %s: %s is there and no graph names it: an attempt to make one that died left it; nothing of it was changed: look at it, remove that folder, and try again", e.URL, e.Folder)
+}
+
+// Is: the caller decides.
+func (e *LeftTableError) Is(target error) bool { return target == ErrCaller }
+
 // InitUnknownError: it is not known whether the graph was made. The claim is
 // left, so that nobody makes another one in its place.
 type InitUnknownError struct {
@@ -98,7 +114,7 @@ type making struct {
 
 	mu     sync.Mutex
 	keys   []string // of the schema, that this attempt wrote or may have written
-	made   []string // folders of tables that it began; no other attempt has them
+	made   []string // folders of tables that it began, and did not find
 	tables map[Identity]*lance.Snapshot
 }
 
@@ -109,7 +125,7 @@ type making struct {
 // for an object whose removal failed: then the claim is left too.
 //
 // Errors: *schema.SourceError, *AlreadyInitializedError, *ClaimedError,
-// *InitUnknownError, those of the store.
+// *LeftTableError, *InitUnknownError, those of the store.
 func Init(ctx context.Context, store blob.Store, o InitOptions) (*Initialized, error) {
 	done := Options{Now: o.Now, IDs: o.IDs}.completed()
 	o.Now, o.IDs = done.Now, done.IDs
@@ -148,13 +164,15 @@ func control(r rune) bool { return r < ' ' || r == 0x7f }
 // free checks that nothing stands in the way, side by side.
 func (m *making) free(ctx context.Context) error {
 	looks := []func() error{func() error {
-		for e, err := range m.store.List(ctx, blob.ListOptions{Prefix: manifest.Folder + "/", PageSize: 1}) {
-			if err == nil {
-				err = &AlreadyInitializedError{m.url, e.Key}
-			}
+		first, err := m.first(ctx, manifest.Folder+"/")
+		if err != nil || first == "" {
 			return err
 		}
-		return nil
+		version, err := m.first(ctx, manifest.Folder+"/_versions/")
+		if err == nil && version == "" {
+			return &LeftTableError{m.url, manifest.Folder}
+		}
+		return cmp.Or(err, error(&AlreadyInitializedError{m.url, cmp.Or(version, first)}))
 	}}
 	if !m.o.Force {
 		for _, k := range schema.Keys {
@@ -173,10 +191,20 @@ func (m *making) free(ctx context.Context) error {
 	var taken *AlreadyInitializedError
 	if err := Beside(len(looks), func(i int) error { return looks[i]() }); errors.As(err, &taken) {
 		return taken
+	} else if errors.As(err, new(*LeftTableError)) {
+		return err
 	} else if err != nil {
 		return fmt.Errorf("making a graph at %s: %w", m.url, err)
 	}
 	return nil
+}
+
+// first is the first key below a prefix; "" = there is none.
+func (m *making) first(ctx context.Context, prefix string) (string, error) {
+	for e, err := range m.store.List(ctx, blob.ListOptions{Prefix: prefix, PageSize: 1}) {
+		return e.Key, err
+	}
+	return "", nil
 }
 
 // claim writes the claim where there is none.
@@ -276,6 +304,10 @@ func (m *making) table(ctx context.Context, t *schema.Type, d *drawn, out *manif
 			break
 		}
 	}
+	if errors.As(err, new(*commit.ConflictError)) {
+		m.found(folder)
+		return &LeftTableError{m.url, folder}
+	}
 	if err != nil {
 		return err
 	}
@@ -290,6 +322,13 @@ func (m *making) table(ctx context.Context, t *schema.Type, d *drawn, out *manif
 	defer m.mu.Unlock()
 	m.tables[Identity(id)] = snap
 	return nil
+}
+
+// found: a table is there that this attempt did not make, and may not take away.
+func (m *making) found(folder string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.made = slices.DeleteFunc(m.made, func(f string) bool { return f == folder })
 }
 
 // undo takes away what this attempt wrote, the claim last, which stays when
