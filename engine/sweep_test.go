@@ -30,8 +30,9 @@ type writer struct {
 	branch string // that it writes; "" = main
 	// run is the write. It calls step after every commit that it was told of, and
 	// returns the warning of a receipt beside its error.
-	run    func(ctx context.Context, g *engine.Graph, step func()) (warning, err error)
-	rivals map[string]rival
+	run     func(ctx context.Context, g *engine.Graph, step func()) (warning, err error)
+	rivals  map[string]rival
+	settles bool // it recovers what another one left, and an error of it says nothing of that
 }
 
 // rival is another writer of the same graph.
@@ -73,11 +74,11 @@ type sweep struct {
 	*testing.T
 	*writer
 	place
-	seed   uint64
-	states [][]string // lines of the branch: before, and after each commit of the write
-	others string     // of the other branches
-	steps  int        // commits of the run that is under way
-	warned error      // by the run: a record could not be removed
+	grace  time.Duration // of records; 0 = that of package txn
+	states [][]string    // lines of the branch: before, and after each commit of the write
+	others string        // of the other branches
+	steps  int           // commits of the run that is under way
+	warned error         // by the run: a record could not be removed
 	seen   map[string]bool
 	checks int
 }
@@ -107,9 +108,13 @@ func clock() time.Time {
 func (w *sweep) handle(s blob.Store, seed uint64) (*engine.Graph, error) {
 	var key [32]byte
 	key[0], key[1] = byte(seed), byte(seed>>8)
-	return engine.Open(context.Background(), s.Properties().URL, engine.Options{
+	g, err := engine.Open(context.Background(), s.Properties().URL, engine.Options{
 		Store: s, Write: true, NoCache: true, Clock: clock, Random: rand.NewChaCha8(key),
 	})
+	if err == nil {
+		g.SetGrace(w.grace)
+	}
+	return g, err
 }
 
 // scenario is the writer as package fault sweeps it.
@@ -286,7 +291,7 @@ func (w *sweep) check(_ context.Context, s blob.Store, o *fault.Outcome) error {
 		return fmt.Errorf("no record says why %v", l.moved)
 	case (o.Ending == fault.Refused || o.Ending == fault.Done) && (len(l.moved) > 0 || len(l.records) > 0 && w.warned == nil):
 		return fmt.Errorf("the warning is %v, and left are %+v", w.warned, l)
-	case o.Ending == fault.Unclear && len(l.records) == 0 && !errors.Is(o.Err, blob.ErrAmbiguous): // of its own record's writing nothing may be known
+	case o.Ending == fault.Unclear && len(l.records) == 0 && !w.settles && !errors.Is(o.Err, blob.ErrAmbiguous): // of its own record's writing nothing may be known
 		return errors.New("recovery shall decide, and there is no record")
 	}
 	if len(l.records) > 0 {

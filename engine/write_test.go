@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/omnideck/omnideck/blob"
-	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/engine/load"
@@ -298,44 +297,6 @@ func (s *stopping) Put(ctx context.Context, key string, data []byte) (blob.Attrs
 		return blob.Attrs{}, s.err
 	}
 	return s.Store.Put(ctx, key, data)
-}
-
-// Where making a graph fails before `__manifest`, nothing is left; where it dies,
-// what is left is no graph or a whole one.
-func TestInitFailsAnywhere(t *testing.T) {
-	for name, do := range map[string]fault.Action{"fail": fault.Fail, "halt": fault.Halt} {
-		made := 0
-		n, err := fault.Sweep(60, func(at int) (bool, error) {
-			inner := inMemory(t)
-			s := fault.New(inner, fault.Rule{Match: fault.Writes, At: at, Do: do})
-			_, err := writable(t, s).Init(context.Background(), engine.InitOptions{Source: []byte(library)})
-			if s.Fired() == 0 {
-				return false, err
-			}
-			v, openErr := manifest.Open(t.Context(), inner, manifest.Options{})
-			switch {
-			case openErr == nil:
-				made++
-				if len(v.Tables) != 4 || len(v.Problems) > 0 {
-					t.Errorf("%v at %d: %+v", name, at, v.Problems)
-				}
-			case err == nil:
-				t.Errorf("%v at %d: no error and no graph", name, at)
-			case name == "fail":
-				if left := keys(t, inner); left != "" {
-					t.Errorf("at %d: %v, and left is\n%s", at, err, left)
-				}
-				if _, err := writable(t, inner).Init(t.Context(), engine.InitOptions{Source: []byte(library)}); err != nil {
-					t.Errorf("at %d, again: %v", at, err)
-				}
-			}
-			return true, nil
-		})
-		if err != nil || n < 10 {
-			t.Errorf("%d calls, %v", n, err)
-		}
-		t.Logf("%v: %d calls, %d graphs", name, n, made)
-	}
 }
 
 // The Rust engine opens no graph whose address has a control character: none is

@@ -96,9 +96,10 @@ func gets(c Call) bool { return c.Op == blob.OpGet }
 // Plan says how much of a sweep is run.
 type Plan struct {
 	Faults []Fault // nil = Faults and the Contenders
-	// Places bounds how many places of each fault are tried; they are spread over
-	// all, the first and the last among them. 0 = all.
+	// Places bounds how many places of each fault are tried, spread over all of
+	// them; Seed says which. 0 = all.
 	Places int
+	Seed   uint64
 	Limit  int // of places of one fault, beyond which a writer is held to go on for ever; 0 = 1000
 }
 
@@ -143,7 +144,7 @@ func (sc *Scenario) Sweep(ctx context.Context, p Plan) (*Report, error) {
 		return r, err
 	}
 	for i, f := range p.Faults {
-		places := spread(calm.seen[i], p.Places)
+		places := spread(calm.seen[i], p.Places, p.Seed)
 		l := Line{Fault: f.Name, Places: calm.seen[i], Endings: map[Ending]int{}}
 		for n := 0; p.Places == 0 || n < len(places); n++ {
 			at := n
@@ -245,16 +246,14 @@ func counters(faults []Fault) []Rule {
 	return out
 }
 
-// spread is most of 0 … n-1, evenly, with both ends; most 0 = all.
-func spread(n, most int) []int {
+// spread is most of 0 … n-1, one of each part of them; most 0 = all.
+func spread(n, most int, seed uint64) []int {
 	if most <= 0 || most > n {
 		most = n
 	}
 	out := make([]int, most)
 	for i := range out {
-		if most > 1 {
-			out[i] = i * (n - 1) / (most - 1)
-		}
+		out[i] = (i*n + int(seed%uint64(n))) / most
 	}
 	return out
 }

@@ -136,9 +136,12 @@ func TestScenarioRivalsAndSample(t *testing.T) {
 		}
 		return check(ctx, s, o)
 	}
-	r, err = sc.Sweep(t.Context(), fault.Plan{Places: 3, Faults: []fault.Fault{{Name: "failure", Do: fault.Fail}}})
-	if err != nil || fmt.Sprint(at) != "[0 1 3]" || r.Lines[0].Places != 4 || r.Lines[0].Ran != 3 {
-		t.Errorf("%v at %v\n%s", err, at, r)
+	for seed, want := range []string{"[0 2]", "[0 2]", "[1 3]", "[1 3]", "[0 2]"} {
+		at = nil
+		r, err = sc.Sweep(t.Context(), fault.Plan{Places: 2, Seed: uint64(seed), Faults: []fault.Fault{{Name: "failure", Do: fault.Fail}}})
+		if err != nil || fmt.Sprint(at) != want || r.Lines[0].Places != 4 || r.Lines[0].Ran != 2 {
+			t.Errorf("seed %d: %v at %v\n%s", seed, err, at, r)
+		}
 	}
 }
 
