@@ -14,6 +14,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/omnideck/omnideck/blob"
@@ -92,6 +93,12 @@ func StoreOf(t testing.TB, url string, files map[string][]byte) blob.Store {
 // At gives a store another address.
 func At(s blob.Store, url string) blob.Store { return at{s, url} }
 
+// Clone is an independent copy of a store that this package made.
+func Clone(s blob.Store) blob.Store {
+	a := s.(at)
+	return at{a.Store.(*memstore.Store).Clone(), a.url}
+}
+
 type at struct {
 	blob.Store
 	url string
@@ -106,33 +113,49 @@ func (a at) Properties() blob.Properties {
 // Full: everything is asked for, not a sample.
 func Full() bool { return os.Getenv("OMNIDECK_FULL") != "" }
 
-// States are those of some operations, of all when none is named. Without the
-// folder that keeps them the test is skipped.
+// States are those of some operations, of all when none is named; nobody changes
+// them. Without the folder that keeps them the test is skipped.
 func States(t testing.TB, ops ...string) (out []*State) {
 	t.Helper()
 	if len(ops) == 0 {
 		ops = Ops
 	}
-	common := unpack(t, read(t, "base.tar.gz"))
+	kept.Lock()
+	defer kept.Unlock()
 	for _, op := range ops {
-		var doc struct{ Cases []*State }
-		if err := json.Unmarshal(read(t, op, "cases.json"), &doc); err != nil {
-			t.Fatal(err)
+		if _, ok := kept.states[op]; !ok {
+			kept.states[op] = statesOf(t, op)
 		}
-		base := common
-		if own, err := fixtures.Shared("graphs", "stuck", op, "base.tar.gz"); err == nil {
-			base = unpack(t, own)
-		}
-		for _, s := range doc.Cases {
-			s.Op, s.Base, s.Files = op, base, maps.Clone(base)
-			maps.Copy(s.Files, unpack(t, read(t, op, fmt.Sprintf("%02d.tar.gz", s.K))))
-			for _, key := range s.Removed {
-				delete(s.Files, key)
-			}
-			out = append(out, s)
-		}
+		out = append(out, kept.states[op]...)
 	}
 	return out
+}
+
+// kept are the operations unpacked so far.
+var kept = struct {
+	sync.Mutex
+	states map[string][]*State
+}{states: map[string][]*State{}}
+
+func statesOf(t testing.TB, op string) []*State {
+	t.Helper()
+	var doc struct{ Cases []*State }
+	if err := json.Unmarshal(read(t, op, "cases.json"), &doc); err != nil {
+		t.Fatal(err)
+	}
+	own, err := fixtures.Shared("graphs", "stuck", op, "base.tar.gz")
+	if err != nil {
+		own = read(t, "base.tar.gz")
+	}
+	base := unpack(t, own)
+	for _, s := range doc.Cases {
+		s.Op, s.Base, s.Files = op, base, maps.Clone(base)
+		maps.Copy(s.Files, unpack(t, read(t, op, fmt.Sprintf("%02d.tar.gz", s.K))))
+		for _, key := range s.Removed {
+			delete(s.Files, key)
+		}
+	}
+	return doc.Cases
 }
 
 // One is the state of an operation whose k-th request was refused.
