@@ -97,3 +97,44 @@ func stalled(t *testing.T, span time.Duration, meanwhile ...model.Op) map[string
 	t.Logf("%d stalls: %v", runs, total)
 	return total
 }
+
+// A writer stalls at a call, and so does who recovers it, while the writer comes
+// back and goes on; a third client recovers meanwhile and writes.
+func TestStalledRecoverer(t *testing.T) {
+	total, runs, deep := map[string]int{}, 0, 0
+	for name, writer := range writers {
+		for at := 0; ; at += stride(4) {
+			var met bool
+			for in := 0; ; in += stride(7) {
+				w := writer
+				w.Faults = []model.Fault{{Do: "pause", At: at, Until: 2, For: grace}}
+				third := *rivals["the same"]
+				third.Client = 2
+				h, err := run(t, numbered(w,
+					model.Op{Client: 1, Do: model.Wait, For: grace},
+					model.Op{Client: 1, Do: model.Recover, Faults: []model.Fault{{Do: "pause", At: in, Until: 4, For: stalls}}},
+					model.Op{Client: 2, Do: model.Wait, For: grace},
+					model.Op{Client: 2, Do: model.Recover},
+					third,
+				), model.Options{})
+				if err != nil {
+					t.Fatalf("%s, stalled at call %d, its recovery at call %d: %v\n%v", name, at, in, err, h)
+				}
+				met = h.Happened[0].Fired > 0
+				if h.Happened[2].Fired == 0 || !met {
+					break
+				}
+				h.Count(total)
+				runs++
+				deep = max(deep, in)
+			}
+			if !met {
+				break
+			}
+		}
+	}
+	t.Logf("%d stalls of both, recovery at up to call %d: %v", runs, deep, total)
+	if runs < 20 || deep < 20 {
+		t.Errorf("%d stalls, the latest at call %d of a recovery", runs, deep)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -78,20 +79,22 @@ func RunKilled(t testing.TB, jobs ...string) (told [][]string, killed int) {
 }
 
 // Life runs one process for a job, and kills it without a word when it is still
-// there after a time (0 = it is let live). It returns the lines that it printed:
-// the last line of one that was killed may be broken off.
+// there a time after the first thing that it printed (0 = it is let live). It
+// returns the lines: the last of one that was killed may be broken off.
 func Life(ctx context.Context, job string, life time.Duration) (lines []string, killed bool, err error) {
-	if life > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, life)
-		defer cancel()
-	}
-	var out, said bytes.Buffer
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out := &living{begins: func() {
+		if life > 0 {
+			time.AfterFunc(life, cancel)
+		}
+	}}
+	var said bytes.Buffer
 	p := exec.CommandContext(ctx, os.Args[0])
 	p.Env = append(os.Environ(), variable+"="+job)
-	p.Stdout, p.Stderr = &out, &said
+	p.Stdout, p.Stderr = out, &said
 	err = p.Run()
-	for line := range strings.Lines(out.String()) {
+	for line := range strings.Lines(out.buf.String()) {
 		lines = append(lines, strings.TrimSpace(line))
 	}
 	switch {
@@ -101,6 +104,18 @@ func Life(ctx context.Context, job string, life time.Duration) (lines []string, 
 		return lines, false, fmt.Errorf("%s: %w: %s", job, err, &said)
 	}
 	return lines, err != nil, nil // killed before it had begun
+}
+
+// living is what a process prints.
+type living struct {
+	buf    bytes.Buffer
+	once   sync.Once
+	begins func()
+}
+
+func (l *living) Write(p []byte) (int, error) {
+	l.once.Do(l.begins)
+	return l.buf.Write(p)
 }
 
 // Die kills this process, without a word, after a time.
