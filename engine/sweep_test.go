@@ -331,9 +331,10 @@ func (w *sweep) state(s blob.Store, o *fault.Outcome) (int, error) {
 	if others != w.others {
 		return 0, fmt.Errorf("rows of other branches changed:\n%s\nbefore\n%s", others, w.others)
 	}
-	if name, ok := strings.CutPrefix(o.Fault, "rival, "); ok {
+	name, _ := strings.CutPrefix(o.Fault, "rival, ")
+	if r, ok := w.rivals[name]; ok {
 		there, want := 0, 0
-		lines, there = w.rivals[name].without(lines)
+		lines, there = r.without(lines)
 		if o.Met && o.RivalErr == nil {
 			want = 1
 		}

@@ -99,6 +99,9 @@ func Clone(s blob.Store) blob.Store {
 	return at{a.Store.(*memstore.Store).Clone(), a.url}
 }
 
+// Below is the store that At gave another address.
+func Below(s blob.Store) blob.Store { return s.(at).Store }
+
 type at struct {
 	blob.Store
 	url string

@@ -1,0 +1,168 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/blob/memstore"
+	"github.com/omnideck/omnideck/internal/stuck"
+	"github.com/omnideck/omnideck/recovery"
+	"github.com/omnideck/omnideck/recovery/audit"
+)
+
+// stuckState is what a writer that died left for recovery.
+type stuckState struct {
+	what string // what recovery shall do, and what tables moved
+	inMem
+}
+
+// leftBy are the states in which a writer can die with a record, each once.
+func (w *sweep) leftBy(url string) (out []stuckState) {
+	if err := w.begin(); err != nil {
+		w.Fatal(err)
+	}
+	seen := map[string]bool{}
+	sc := w.scenario()
+	sc.Check = func(ctx context.Context, s blob.Store, o *fault.Outcome) error {
+		p, err := recovery.Look(ctx, s, now())
+		if err != nil || len(p.Items) == 0 {
+			return err
+		}
+		what := fmt.Sprintf("%s left %s %s:", w.name, p.Items[0].Phase, p.Items[0].Verdict.Do)
+		for _, t := range p.Items[0].Tables {
+			what += fmt.Sprintf(" %d→%d/%d", t.Expected, t.Published, t.Head)
+		}
+		if !seen[what] {
+			seen[what] = true
+			out = append(out, stuckState{what, inMem{inner(s).Clone(), url}})
+		}
+		return nil
+	}
+	faults := fault.Faults()
+	if _, err := sc.Sweep(context.Background(), fault.Plan{Faults: faults[:2]}); err != nil {
+		w.Fatal(err)
+	}
+	return out
+}
+
+// inner is the memory below an address.
+func inner(s blob.Store) *memstore.Store {
+	if m, ok := s.(*memstore.Store); ok {
+		return m
+	}
+	return stuck.Below(s).(*memstore.Store)
+}
+
+// audited are the operations and kinds of the audit rows.
+func audited(s blob.Store) (out []string, err error) {
+	rows, err := audit.Read(context.Background(), s, audit.Options{})
+	for _, r := range rows {
+		out = append(out, r.Operation+" "+string(r.Kind))
+	}
+	slices.Sort(out)
+	return out, err
+}
+
+// recovering sweeps the recovery of a state. Whatever goes wrong with it, the next
+// one comes to what an undisturbed one comes to, and there is one row of audit.
+func (w *sweep) recovering(at stuckState, p fault.Plan) *fault.Report {
+	w.seen, w.states = map[string]bool{}, nil
+	s, err := at.store()
+	if err != nil {
+		w.Fatal(err)
+	}
+	before, others, err := w.rows(s)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := recoverAll(context.Background(), s); err != nil {
+		w.Fatalf("%s: %v", at.what, err)
+	}
+	after, _, err := w.rows(s)
+	if err != nil {
+		w.Fatal(err)
+	}
+	want, err := audited(s)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.place, w.states, w.others = at, [][]string{before}, others
+	if !slices.Equal(before, after) {
+		w.states = append(w.states, after)
+	}
+	sc := w.scenario()
+	sc.Run = recoverAll
+	sc.Means = func(error) fault.Ending { return fault.Unclear }
+	sc.Rivals["recovery"] = recoverAll
+	sc.Check = func(ctx context.Context, s blob.Store, o *fault.Outcome) error {
+		w.steps, w.warned = 0, nil
+		if err := w.check(ctx, s, o); err != nil {
+			return err
+		}
+		l, err := w.left(s)
+		if err != nil || len(l.records) > 0 { // seen before, and left as it is
+			return err
+		}
+		got, err := audited(s)
+		if err != nil || !slices.Equal(got, want) {
+			return errors.Join(fmt.Errorf("audit rows %q, expected %q", got, want), err)
+		}
+		return nil
+	}
+	r, err := sc.Sweep(context.Background(), p)
+	if err != nil {
+		w.Errorf("%s: %v", at.what, err)
+	}
+	return r
+}
+
+// Recovery dies, fails, is throttled, meets other recoveries and writers at its
+// every call, in every state that writers leave, and where the branch is gone.
+func TestSweepRecovery(t *testing.T) {
+	diverged := graphFiles(t, "diverged")
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := filled(t, library, shelf)
+		n := 0
+		sweepAll := func(w *writer, base inMem, gone string) {
+			for i, at := range (&sweep{T: t, writer: w, place: base}).leftBy(base.url) {
+				if gone != "" && i%2 == 1 && !full() {
+					continue // what is right then is one thing
+				}
+				settler := *w
+				settler.settles = true
+				if gone != "" {
+					at.what += ", branch gone"
+					for _, key := range strings.Split(keys(t, at.base), "\n") {
+						if key == "__manifest/_refs/branches/"+gone+".json" || strings.HasPrefix(key, "__manifest/tree/"+gone+"/") {
+							if err := at.base.Delete(t.Context(), key); err != nil {
+								t.Fatal(err)
+							}
+						}
+					}
+					settler.branch, settler.rivals = "", nil
+				}
+				r := (&sweep{T: t, writer: &settler}).recovering(at, fault.Plan{Places: sample(2), Seed: uint64(n * 7)})
+				t.Logf("%s\n%s", at.what, r)
+				n++
+			}
+		}
+		for _, w := range writers {
+			if w.name == "delete" || w.name == "load append" || w.name == "update" {
+				sweepAll(w, inMem{base: s}, "")
+			}
+		}
+		base := inMem{memory(t, memstore.Options{Name: "g"}, diverged), "s3://lab/diverged"}
+		sweepAll(onBranch, base, "")
+		sweepAll(onBranch, base, "rival")
+		if n < 20 {
+			t.Errorf("only %d states", n)
+		}
+	})
+}
