@@ -20,7 +20,8 @@
 //	3    verify found something wrong
 //	4    the head moved
 //	5    conflicts
-//	6    refused: read-only, a recovery is pending
+//	6    refused: read-only; recover: a record stays, because nobody may act on it,
+//	     or what it needs was not given
 //	130  interrupted
 //
 // An error is one sentence on stderr: what was being done, on which object,

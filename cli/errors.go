@@ -72,12 +72,15 @@ func exitCode(ctx context.Context, err error) int {
 		findings *findingsError
 		moved    *engine.HeadMovedError
 		plan     *engine.PlanMovedError
+		refused  *refusedError
 	)
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &moved), errors.As(err, &plan):
 		return exitMoved
+	case errors.As(err, &refused):
+		return exitRefused
 	case engine.Wrote(err) && ctx.Err() == nil:
 		return exitError
 	case errors.As(err, &findings):
@@ -98,9 +101,10 @@ func (e *Env) report(ctx context.Context, err error) {
 	var (
 		findings *findingsError
 		moved    *movedError
+		refused  *refusedError
 	)
 	switch {
-	case errors.As(err, &findings):
+	case errors.As(err, &findings), errors.As(err, &refused):
 		return // said on stdout already
 	case errors.As(err, &moved):
 		return

@@ -103,6 +103,12 @@ var flagTable = map[string]flagSpec{
 	"params":       {kind: kindString, usage: "the parameters, a JSON object", try: "{}"},
 	"params-file":  {kind: kindString, usage: "the file with the parameters", try: os.DevNull},
 	"if-commit":    {kind: kindString, usage: "only when the branch is at this commit; else exit code 4", try: "01ABC"},
+	"apply":        {kind: kindBool, usage: "do what is shown"},
+	"at-once":      {kind: kindBool, usage: "also act on what may be that of a writer at work, without waiting", name: "now"},
+	"moved":        {kind: kindBool, usage: "confirm that this graph was moved or copied from the address that a record names"},
+	"operation":    {kind: kindStrings, usage: "only this operation, by its id or the key of its record; may be repeated", try: "01ABC"},
+	"set-aside":    {kind: kindString, usage: "show how this record is moved out of the way", try: "__recovery/01ABC.json"},
+	"why":          {kind: kindString, usage: "with --set-aside: the reason, which is kept beside it", try: "damaged"},
 	"with-row-id":  {kind: kindBool, usage: "add the columns _rowid and _rowaddr"},
 }
 

@@ -23,7 +23,7 @@ var samples = map[string][]string{
 	"rows": {"Port"}, "find": {"NLRTM"}, "neighbors": {"Port", "NLRTM"}, "export": {},
 	"blob get": {"node", "Inspection", demoBlob, "photo"}, "blob stat": {"node", "Inspection", demoBlob, "photo"},
 	"verify": {}, "ops": {}, "version": {},
-	"init": {"--schema", os.DevNull}, "load": {"--data", os.DevNull, "--mode", "append"}, "mutate": {"-e", flagTable["query-string"].try},
+	"init": {"--schema", os.DevNull}, "load": {"--data", os.DevNull, "--mode", "append"}, "mutate": {"-e", flagTable["query-string"].try}, "recover": {},
 	"lance info": {}, "lance versions": {}, "lance fragments": {}, "lance scan": {"--limit", "5"}, "lance take": {"--row", "0"}, "lance pages": {}, "lance verify": {},
 }
 
@@ -112,6 +112,14 @@ func looksAt(t *testing.T, v *verb, id string) bool {
 	}
 	if i := slices.Index(args, demoURI); v.name == "init" && i >= 0 { // where a graph is not yet
 		args[i] = t.TempDir()
+	}
+	switch v.name + " " + id { // flags that go together
+	case "recover at-once", "recover moved":
+		args = append(args, "--apply")
+	case "recover set-aside":
+		args = append(args, "--why=damaged")
+	case "recover why":
+		args = append(args, "--set-aside=__recovery/01ABC.json")
 	}
 	if id == "desc" { // says how --sort orders
 		args = append(args, "--sort=id")

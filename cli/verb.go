@@ -68,7 +68,7 @@ func verbs() []*verb {
 		versionsVerb(), fragmentsVerb(), holdsVerb(), snapVerb(),
 		rowsVerb(), findVerb(), neighborsVerb(), exportVerb(), blobGetVerb(), blobStatVerb(),
 		verifyVerb(), opsVerb(),
-		initVerb(), loadVerb(), mutateVerb(),
+		initVerb(), loadVerb(), mutateVerb(), recoverVerb(),
 		lanceInfoVerb(), lanceVersionsVerb(), lanceFragmentsVerb(), lanceScanVerb(), lanceTakeVerb(), lancePagesVerb(), lanceVerifyVerb(),
 		versionVerb(),
 	}

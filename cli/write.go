@@ -87,7 +87,22 @@ func (c *call) actor() *string {
 // writeOptions are those of load and mutate.
 func (c *call) writeOptions() (engine.WriteOptions, error) {
 	branch, err := c.branchOf("branch-to")
-	return engine.WriteOptions{Branch: branch, Actor: c.actor()}, err
+	return engine.WriteOptions{Branch: branch, Actor: c.actor(), Events: c.others()}, err
+}
+
+// others tells of other operations: one that is waited for, once, and one that
+// was recovered first.
+func (c *call) others() func(engine.WriteEvent) {
+	told := ""
+	return func(e engine.WriteEvent) {
+		switch {
+		case e.Step == engine.StepWaiting && e.Operation != told:
+			told = e.Operation
+			c.note("waiting for operation %s, whose writer may be at work", e.Operation)
+		case e.Step == engine.StepRecovered:
+			c.note("operation %s, which was left half done and stood in the way, was recovered first", e.Operation)
+		}
+	}
 }
 
 // receipt takes what the ledger and the user should know of a write.

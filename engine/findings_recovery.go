@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,7 +28,7 @@ func recoveryFindings(f *recoveryFolder, names []string) []Finding {
 }
 
 func sidecarFinding(p pendingSidecar, names []string) Finding {
-	what := fmt.Sprintf("%s %s on branch %s", p.Kind, p.OperationID, p.Branch)
+	k := p.meant(names)
 	evidence := []Evidence{{p.Key, pinFacts(p)}}
 	if p.Problem != "" {
 		evidence = append(evidence, Evidence{p.Key, p.Problem})
@@ -37,64 +36,45 @@ func sidecarFinding(p pendingSidecar, names []string) Finding {
 	if p.Moved {
 		evidence = append(evidence, Evidence{p.Key, "names tables under another root: the graph was moved or copied since; the Rust engine refuses to open it for writing"})
 	}
-	trust := "everything that was published; nothing of this operation is visible"
-	look := func(f Finding) Finding {
-		if len(p.Tables) == 0 {
-			return f.next("none", "verify")
-		}
-		return f.next("none", "versions", p.Tables[0].Table)
+	if k.unreadable() && p.err == nil {
+		return finding("G12", SeverityWarn, "everything that was published", evidence, "%s was not looked at: %s", p.Key, p.Problem).next("none", "recover")
 	}
+	id, severity, trust := k.judged()
+	return finding(id, severity, trust, evidence, "%s", k.means()).next("none", "recover")
+}
+
+// judged is the number of the finding about a record, how grave it is, and what
+// can still be trusted.
+func (k *meant) judged() (id string, s Severity, trust string) {
+	trust = "everything that was published; nothing of this operation is visible"
 	switch {
-	case p.record == nil || p.err != nil:
-		return sidecarUnread(p, evidence)
-	case p.Published:
-		return look(finding("G4", SeverityWarn, "everything: the operation is published and visible", evidence,
-			"%s is published, only its recovery record was not removed", what))
-	case names != nil && !slices.Contains(names, p.Branch):
-		return look(finding("G8", SeverityWarn, trust, evidence,
-			"%s has a recovery record, but there is no branch of that name any more: it will be discarded", what))
+	case k.unreadable():
+		return "G12", SeverityError, "everything that was published; what the operation did is not known"
+	case k.published:
+		return "G4", SeverityWarn, "everything: the operation is published and visible"
+	case k.gone:
+		return "G8", SeverityWarn, trust
 	}
-	switch p.record.Kind {
+	switch k.kind {
 	case sidecar.SchemaApply:
-		return look(finding("G6", SeverityError, trust, evidence,
-			"%s stopped part-way (%s): every write to the graph waits for its recovery", what, phaseOf(p)))
+		return "G6", SeverityError, trust
 	case sidecar.EnsureIndices, sidecar.Optimize:
-		return look(finding("G7", SeverityWarn, trust+"; it changes no rows", evidence,
-			"%s stopped part-way: optimize, cleanup and repair refuse until it is recovered", what))
+		return "G7", SeverityWarn, trust + "; it changes no rows"
 	case sidecar.BranchMerge:
-		return look(finding("G5", SeverityWarn, trust, evidence,
-			"%s stopped part-way (%s): writes to the branch wait for its recovery", what, phaseOf(p)))
+		return "G5", SeverityWarn, trust
 	}
-	if p.Phase == "EffectsConfirmed" {
-		return look(finding("G1", SeverityWarn, trust, evidence,
-			"%s is carried out but was not published: the next write to the branch publishes it, if the branch has not moved", what))
+	if k.phase == sidecar.EffectsConfirmed {
+		return "G1", SeverityWarn, trust
 	}
-	return look(finding("G2", SeverityWarn, trust, evidence,
-		"%s was announced and neither confirmed nor published: recovery will undo what it may have done", what))
+	return "G2", SeverityWarn, trust
 }
 
-// sidecarUnread is about a record that cannot be read in full: nobody may act
-// on it, and no writer passes it.
-func sidecarUnread(p pendingSidecar, evidence []Evidence) Finding {
-	why := "cannot be read"
-	switch {
-	case errors.Is(p.err, sidecar.ErrNewer):
-		why = "is of a newer version than this program knows"
-	case errors.Is(p.err, sidecar.ErrLegacy):
-		why = "is of an older version, without the identities that recovery needs"
-	case p.err == nil:
-		return finding("G12", SeverityWarn, "everything that was published", evidence, "%s was not looked at: %s", p.Key, p.Problem).next("none", "verify")
+// meant is what a glance tells of a record. names nil = not known.
+func (p *pendingSidecar) meant(names []string) *meant {
+	return &meant{
+		key: p.Key, operation: p.OperationID, branch: p.Branch, kind: sidecar.Kind(p.Kind), phase: p.Phase, commit: p.CommitID,
+		record: p.record, err: p.err, published: p.Published, gone: names != nil && !slices.Contains(names, p.Branch),
 	}
-	return finding("G12", SeverityError, "everything that was published; what the operation did is not known", evidence,
-		"the recovery record %s %s: every write to the graph is refused; keep it until somebody has looked at it", p.Key, why).
-		next("none", "verify")
-}
-
-func phaseOf(p pendingSidecar) string {
-	if p.Phase == "EffectsConfirmed" {
-		return "carried out, not published"
-	}
-	return "announced, not confirmed"
 }
 
 // pinFacts is one line about what a sidecar says.
@@ -128,13 +108,12 @@ func applying(f *recoveryFolder) bool {
 // itself once its holder died.
 func lockFinding(f *recoveryFolder, staged []string) Finding {
 	evidence := keys("the lock's ref", branchRefs+branches.LockName+".json")
-	if applying(f) || len(staged) > 0 {
+	stale := !applying(f) && len(staged) == 0
+	means, _ := lockWords(stale)
+	if !stale {
 		evidence = append(evidence, keys("part of the same schema apply", staged...)...)
-		return finding("G14", SeverityWarn, "everything that was published", evidence,
-			"a schema apply holds its lock: it runs, or it died and its recovery comes first").next("none", "verify")
+		return finding("G14", SeverityWarn, "everything that was published", evidence, "%s", means).next("none", "recover")
 	}
 	evidence = append(evidence, Evidence{sidecar.Folder, "no record of a schema apply"}, Evidence{"_schema.pg.staging", "not there"})
-	return finding("G14", SeverityError, "everything; reading is not touched", evidence,
-		"the lock of a schema apply is left (%s), without the apply that would hold it: the Rust engine refuses every write until the ref is removed, which is safe only while nothing else writes", branches.LockName).
-		next("none", "branch list")
+	return finding("G14", SeverityError, "everything; reading is not touched", evidence, "%s", means).next("none", "recover")
 }

@@ -37,14 +37,15 @@ const defaultConcurrency = 64
 type Graph struct {
 	uri      string
 	opts     Options
-	store    blob.Store    // read-only, at most Concurrency requests at once
-	door     blob.Store    // seen, when it may be written through: handed to package txn; nil = opened for looking
-	ids      *txn.IDs      // of what is written
-	warm     warm          // what writes left for the next ones
-	standing standing      // what was seen last, for BaseHandle
-	grace    time.Duration // of other operations' records; 0 = that of txn. Tests alone set it
-	disk     *cache.Disk   // copies of immutable objects; nil = none are kept
-	seen     *cache.Store  // the store behind the one memory of this session, of what is read and what is written
+	store    blob.Store                                 // read-only, at most Concurrency requests at once
+	door     blob.Store                                 // seen, when it may be written through: handed to package txn; nil = opened for looking
+	ids      *txn.IDs                                   // of what is written
+	warm     warm                                       // what writes left for the next ones
+	standing standing                                   // what was seen last, for BaseHandle
+	grace    time.Duration                              // of other operations' records; 0 = that of txn. Tests alone set it
+	sleep    func(context.Context, time.Duration) error // nil = a timer. Tests alone set it
+	disk     *cache.Disk                                // copies of immutable objects; nil = none are kept
+	seen     *cache.Store                               // the store behind the one memory of this session, of what is read and what is written
 	clock    func() time.Time
 
 	orders orderMemo // of sorted tables

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/recovery"
+	"github.com/omnideck/omnideck/recovery/aside"
 )
 
 // RecoveryPlan is what every record in `__recovery/` means, and what recovery
@@ -19,6 +21,8 @@ type RecoveryPlan struct {
 	Lock *RecoveryLock `json:"lock,omitempty"`
 	// Staging are staged schema files that no record explains; nil = none.
 	Staging *RecoveryStaging `json:"staging,omitempty"`
+
+	found *recovery.Plan // that it tells
 }
 
 // RecoveryDo is what is right about an operation when nobody else writes.
@@ -139,17 +143,26 @@ type RecoveryLock struct {
 }
 
 // RecoveryStaging are staged schema files without a record of a schema apply.
+// Recover settles them too, unless RecoverOptions.Only names records.
 type RecoveryStaging struct {
-	Keys  []string `json:"keys"`
-	Means string   `json:"means"`
-	Next  string   `json:"next"`
+	Keys     []string `json:"keys"`
+	Do       string   `json:"do"` // finish, delete, decide: only a person can tell
+	Means    string   `json:"means"`
+	Will     string   `json:"will"`
+	Evidence []string `json:"evidence"`
+	// WaitUntil is when they stop counting as those of a schema apply at work; zero =
+	// they do already.
+	WaitUntil time.Time `json:"wait_until,omitzero"`
+	Danger    int       `json:"danger"`
+	Next      string    `json:"next,omitempty"`
 }
 
 // RecoverOptions say what Recover may do. The zero value acts on every record
 // whose grace is over.
 type RecoverOptions struct {
-	// Plan is what was shown: a record that means another thing by now is left. nil
-	// = whatever is right.
+	// Plan is what PlanRecovery of this process showed: a record of which another
+	// thing is right by now is left, and so is one that it does not have. nil =
+	// whatever is right.
 	Plan   *RecoveryPlan
 	Only   []string            // operation ids, or keys of records; nil = all
 	Now    bool                // act on young records too
@@ -181,6 +194,8 @@ type RecoveryEvent struct {
 	Operation string
 	N, Of     int // record N of Of, from 1
 	Table     string
+	Object    string    // RecoveryRemoves: key of what is gone
+	Commit    string    // RecoveryPublish
 	Until     time.Time // RecoveryWaits
 	Err       error     // RecoveryLeaves
 	Cost      blob.Totals
@@ -189,7 +204,16 @@ type RecoveryEvent struct {
 // RecoveryReceipt is what recovery came to.
 type RecoveryReceipt struct {
 	Settled   []SettledRecord `json:"settled"`             // in the order in which they were acted on; never nil
+	Staging   *SettledStaging `json:"staging,omitempty"`   // what became of staged schema files; nil = there were none to settle
 	Remaining *RecoveryPlan   `json:"remaining,omitempty"` // a last look; nil = it could not be taken
+}
+
+// SettledStaging is what became of staged schema files that no record owns.
+type SettledStaging struct {
+	Keys []string `json:"keys"`
+	Done bool     `json:"done"`
+	Said string   `json:"said"`
+	Err  error    `json:"-"`
 }
 
 // SettledRecord is what became of one record.
@@ -224,6 +248,8 @@ type SetAsidePlan struct {
 	Means   string           `json:"means"`   // what it would mean for the graph
 	Danger  int              `json:"danger"`
 	Refused string           `json:"refused,omitempty"` // why it is not offered; "" = it is
+
+	planned *aside.Planned
 }
 
 // SetAsideObject is one object of it.

@@ -97,7 +97,7 @@ const maxSidecars = 16
 type pendingSidecar struct {
 	Pending
 	record *sidecar.Record // nil when nothing of it could be read
-	err    error           // why it could not be read in full
+	err    error           // why it could not be read in full, or which rule of its shape it breaks
 }
 
 // recoveryFolder is what lies in __recovery/.
@@ -163,6 +163,9 @@ func (o *operation) readSidecar(ctx context.Context, key string) (*pendingSideca
 		wrong = append(wrong, fmt.Sprintf("%d bytes: %v", len(obj.Data), err))
 	}
 	for _, q := range problems {
+		if p.err == nil && q.Rule != sidecar.RuleName { // under whatever name, the record counts
+			p.err = q
+		}
 		wrong = append(wrong, q.Error())
 	}
 	if record != nil {

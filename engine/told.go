@@ -102,6 +102,7 @@ type WriteStep = txn.Step
 // it is carried to its end.
 const (
 	StepWaiting   = txn.StepWaiting
+	StepRecovered = txn.StepRecovered
 	StepCaptured  = txn.StepCaptured
 	StepPrepared  = txn.StepPrepared
 	StepChecked   = txn.StepChecked

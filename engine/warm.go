@@ -29,6 +29,13 @@ func (w *warm) of(branch string) *txn.Warm {
 	return w.by[branchKey(branch)]
 }
 
+// drop forgets all of it, when something else than a write of ours moved tables.
+func (w *warm) drop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.by)
+}
+
 func (w *warm) keep(branch string, left *txn.Warm) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -99,7 +99,7 @@ func Wrote(err error) bool {
 		partly *PartlyLoadedError
 		stands *txn.RecoveryRequiredError
 	)
-	if errors.As(err, &partly) && partly.Commits > 0 {
+	if errors.As(err, &partly) && partly.Commits > 0 || errors.As(err, new(*RecoveryEndedError)) {
 		return true
 	}
 	return errors.Is(err, txn.ErrRecovery) && !(errors.As(err, &stands) && stands.Other)
@@ -132,6 +132,7 @@ func (o *operation) write(ctx context.Context, w WriteOptions, in *intent) (*Rec
 	if err != nil {
 		return out, err
 	}
+	opts.Recover = o.recoverFirst
 	var marker *schema.Marker
 	done, err := txn.Run(ctx, o.door, opts, func(ctx context.Context, t *txn.Txn) (*txn.PublishPlan, error) {
 		marker = t.Contract.Marker

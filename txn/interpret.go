@@ -120,7 +120,7 @@ func (i *interpreter) outcome() (Verdict, bool) {
 	if why := p.lineageDiffers(landed.Commit); why != "" {
 		return i.say(Refuse, CommitDiffers, "commit %s is visible with %s", p.Lineage.CommitID, why), true
 	}
-	if why := p.deltaDiffers(landed.Tables); why != "" {
+	if why := p.deltaDiffers(landed.Tables); why != "" && !i.carried(landed.Tables) {
 		return i.say(Refuse, DeltaDiffers, "commit %s is visible, but %s", p.Lineage.CommitID, why), true
 	}
 	v := i.say(Finalize, "", "it is published")
@@ -132,6 +132,26 @@ func (i *interpreter) outcome() (Verdict, bool) {
 	}
 	i.bringBack(&v)
 	return v, true
+}
+
+// carried: a commit that is visible published the very transactions of a Mutation
+// or Load of which the record is a copy from before it was confirmed. No crash
+// leaves that; the Rust engine refuses it.
+func (i *interpreter) carried(tables []manifest.Entry) bool {
+	if i.p.phase != Armed || i.p.Kind != sidecar.Mutation && i.p.Kind != sidecar.Load {
+		return false
+	}
+	for _, t := range i.tables {
+		n := slices.IndexFunc(tables, func(e manifest.Entry) bool { return Identity(e.Identity) == t.a.Table })
+		if n < 0 || tables[n].Alias != t.a.Alias || tables[n].Owner != t.a.Branch {
+			return false
+		}
+		own := func(l Link) bool { return l.Known && l.Version == tables[n].Version && l.UUID == t.a.Commits[0].UUID }
+		if !slices.ContainsFunc(t.o.Chain, own) {
+			return false
+		}
+	}
+	return true
 }
 
 func (i *interpreter) staged() bool {

@@ -52,8 +52,10 @@ func records(ctx context.Context, store blob.Store, own string) ([]pending, erro
 		}
 		var problems []sidecar.Problem
 		p.rec, problems, p.err = sidecar.Parse(key, obj.Data)
-		if p.err == nil && len(problems) > 0 {
-			p.err = problems[0]
+		for _, q := range problems {
+			if p.err == nil && q.Rule != sidecar.RuleName { // under whatever name, the record counts
+				p.err = q
+			}
 		}
 		kept = append(kept, p)
 	}

@@ -27,6 +27,7 @@ type reached struct {
 	moved   int    // tables
 	table   string // the last of them
 	waits   string // for which operation; "" = none
+	settled string // operation of another that was recovered first; "" = none
 	why     string // the attempt before ended
 	chunk   engine.ChunkProgress
 }
@@ -40,6 +41,9 @@ func (p *Progress) Event(v engine.WriteEvent) {
 	switch v.Step {
 	case engine.StepWaiting:
 		a.waits = v.Operation
+		return
+	case engine.StepRecovered:
+		a.settled = v.Operation
 		return
 	case engine.StepAgain:
 		if v.Err != nil {
@@ -105,6 +109,9 @@ func (r *Runner) runDoc(e *screen.Env, w int, used workspace.Reading) *part.Doc 
 	r.phaseLines(e, d, a)
 	if a.waits != "" {
 		d.Text(theme.Warn, "It waits for operation "+a.waits+", which has left a record: until that goes, or is old enough to be looked after.")
+	}
+	if a.settled != "" {
+		d.Text(theme.Muted, "Operation "+a.settled+", which was left half done and stood in the way, was recovered first.")
 	}
 	if a.why != "" {
 		d.Text(theme.Muted, "attempt "+part.Count(max(1, a.attempt))+"; the one before: "+a.why)

@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/omnideck/omnideck/cli/out"
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/part"
+	"github.com/omnideck/omnideck/tui/screen"
+	"github.com/omnideck/omnideck/tui/theme"
+)
+
+// printRecovery is the plan for people.
+func (c *call) printRecovery(t *out.Text, p *engine.RecoveryPlan) {
+	t.Line("%s", p.Verdict)
+	if p.Lock != nil {
+		t.Raw(t.Paint(theme.Warn, "lock") + "  " + out.Clean(p.Lock.Key) + "\n")
+		t.Line("  means    %s", p.Lock.Means)
+		t.Line("  since    %s", moment(p.Lock.Since))
+		t.Line("  next     %s", p.Lock.Next)
+	}
+	ready, more := 0, []string{"recover", c.uri, "--apply"}
+	for i := range p.Records {
+		r := &p.Records[i]
+		printRecord(t, r, p.LookedAt)
+		if r.Do != engine.RecoverRefuse && r.Do != engine.RecoverDefer {
+			if ready++; r.NeedsConfirm == "moved" && len(more) == 3 {
+				more = append(more, "--moved")
+			}
+		}
+	}
+	if p.Staging != nil {
+		wait := ""
+		if !p.Staging.WaitUntil.IsZero() {
+			wait = moment(p.Staging.WaitUntil) + ": until then a schema apply may be at work"
+		}
+		t.Line("%s  %s", p.Staging.Do, strings.Join(p.Staging.Keys, ", "))
+		pairs(t, [2]string{"means", p.Staging.Means}, [2]string{"will", p.Staging.Will}, [2]string{"wait", wait}, [2]string{"danger", dangerText(p.Staging.Danger)})
+		for _, e := range p.Staging.Evidence {
+			t.Line("  seen     %s", e)
+		}
+		pairs(t, [2]string{"next", p.Staging.Next})
+		if p.Staging.Do != "decide" {
+			ready++
+		}
+	}
+	for _, o := range p.Others {
+		t.Line("no program reads %s; it is left", o)
+	}
+	if ready > 0 {
+		t.Line("nothing was changed; to do it: %s", screen.CommandLine(more...))
+	}
+}
+
+// pairs are lines of one record; what is empty is left out.
+func pairs(t *out.Text, lines ...[2]string) {
+	for _, l := range lines {
+		if l[1] != "" {
+			t.Line("  %-8s %s", l[0], l[1])
+		}
+	}
+}
+
+func printRecord(t *out.Text, r *engine.RecoveryRecord, now time.Time) {
+	role, word := theme.OK, string(r.Do)
+	switch r.Stops(now, engine.RecoverOptions{}) {
+	case engine.RecoveryReady:
+	case engine.RecoveryYoung:
+		role, word = theme.Warn, word+", after the wait"
+	case engine.RecoveryMoved:
+		role, word = theme.Warn, word+", once it is confirmed"
+	case engine.RecoveryRefused:
+		role, word = theme.Bad, "refused"
+	}
+	t.Raw(t.Paint(role, strings.ReplaceAll(word, "_", " ")) + "  " + out.Clean(r.Key) + "\n")
+	began, wait := "", ""
+	if !r.StartedAt.IsZero() {
+		began = moment(r.StartedAt) + ", " + part.Ago(now, r.StartedAt) + " ago"
+	}
+	if r.Left(now) > 0 {
+		wait = moment(r.WaitUntil) + ": until then its writer may be at work"
+	}
+	pairs(t, [2]string{"means", r.Means}, [2]string{"whose", r.Whose}, [2]string{"begun", began}, [2]string{"wait", wait}, [2]string{"will", r.Will},
+		[2]string{"why", r.Why}, [2]string{"blocks", r.Blocks}, [2]string{"danger", dangerText(r.Danger)})
+	for _, x := range r.Tables {
+		name := x.Table
+		if x.Branch != "" {
+			name += " on " + x.Branch
+		}
+		versions := fmt.Sprintf("expected v%d, planned v%d", x.Expected, x.Planned)
+		if x.Confirmed > 0 {
+			versions += fmt.Sprintf(", confirmed v%d", x.Confirmed)
+		}
+		t.Line("  %s: %s; published v%d, newest v%d", name, versions, x.Published, x.Head)
+		t.Line("           %s", x.Found)
+		if x.Do != "leave" {
+			t.Line("           %s", x.Will)
+		}
+	}
+	for _, k := range r.Removes {
+		t.Line("  removes  %s", k)
+	}
+	if r.Do == engine.RecoverRefuse || r.Do == engine.RecoverDefer {
+		for _, e := range r.Evidence {
+			t.Line("  seen     %s: %s", e.Key, e.Fact)
+		}
+	}
+	pairs(t, [2]string{"next", r.Next})
+}
+
+// dangerText says how dangerous it is to act.
+func dangerText(n int) string {
+	return [...]string{
+		"0: nothing happens", "1: safe", "2: it changes what is newest, and what that is is known", "3: somebody must decide", "4: it may lose a write when its writer still runs, or bury one",
+	}[min(max(n, 0), 4)]
+}
+
+// printRecovered is what was done, for people.
+func printRecovered(t *out.Text, r *engine.RecoveryReceipt) {
+	if len(r.Settled) == 0 && r.Staging == nil {
+		t.Line("no operation was pending")
+	}
+	if r.Staging != nil {
+		t.Line("%s: %s", strings.Join(r.Staging.Keys, ", "), r.Staging.Said)
+	}
+	for _, s := range r.Settled {
+		role, word := theme.OK, "recovered"
+		if !s.Done {
+			role, word = theme.Bad, "left"
+		}
+		t.Raw(t.Paint(role, word) + "  " + out.Clean(s.Key) + "\n")
+		t.Line("  %s", s.Said)
+		for _, k := range s.Removed {
+			t.Line("  removed %s", k)
+		}
+	}
+	if r.Remaining != nil && len(r.Settled)+len(r.Remaining.Records) > 0 || r.Remaining != nil && r.Remaining.Lock != nil {
+		t.Line("%s", r.Remaining.Verdict)
+	}
+	if r.Remaining != nil && r.Remaining.Lock != nil {
+		t.Line("  %s", r.Remaining.Lock.Means)
+		t.Line("  next: %s", r.Remaining.Lock.Next)
+	}
+}
+
+func printAside(t *out.Text, p *engine.SetAsidePlan) {
+	for _, o := range p.Objects {
+		t.Line("%s, %s, would be moved below __omnideck_aside/", o.Key, part.Bytes(uint64(max(o.Size, 0))))
+	}
+	t.Line("  means    %s", p.Means)
+	t.Line("  why      %s", p.Reason)
+	t.Line("  danger   %s", dangerText(p.Danger))
+	if p.Refused != "" {
+		t.Line("  refused  %s", p.Refused)
+		return
+	}
+	t.Line("nothing was changed; add --apply to move it")
+}
+
+// recoveryTalk says on stderr how far recovery has come: on a terminal the wait is
+// counted down in place.
+type recoveryTalk struct {
+	c    *call
+	live bool
+	open bool            // a line is being counted down
+	said map[string]bool // keys that are waited for
+}
+
+func newRecoveryTalk(c *call) *recoveryTalk {
+	return &recoveryTalk{c: c, live: !c.boolean("quiet") && !c.boolean("json") && c.env.draws(c.env.Stderr), said: map[string]bool{}}
+}
+
+func (r *recoveryTalk) hear(e engine.RecoveryEvent) {
+	if e.Step == engine.RecoveryWaits {
+		left := e.Until.Sub(r.c.env.Now()).Round(time.Second)
+		switch {
+		case r.live:
+			fmt.Fprintf(r.c.env.Stderr, "\r\x1b[Kwaiting for operation %s, whose writer may be at work: %s", out.Clean(e.Operation), left)
+			r.open = true
+		case !r.said[e.Key]:
+			r.c.note("waiting for operation %s, whose writer may be at work, until %s", e.Operation, moment(e.Until))
+		}
+		r.said[e.Key] = true
+		return
+	}
+	r.end()
+	name := fmt.Sprintf("%d of %d, operation %s", e.N, e.Of, e.Operation)
+	switch e.Step {
+	case engine.RecoveryLooks:
+		r.c.note("%s: what is right was looked at", name)
+	case engine.RecoveryDecides:
+		r.c.note("%s: that it is taken back is written down", name)
+	case engine.RecoveryRestores:
+		r.c.note("%s: %s is restored", name, e.Table)
+	case engine.RecoveryPublish:
+		r.c.note("%s: published as commit %s", name, e.Commit)
+	case engine.RecoveryPromotes:
+		r.c.note("%s: the staged schema is the accepted one", name)
+	case engine.RecoveryAudits:
+		r.c.note("%s: noted in _graph_commit_recoveries.lance", name)
+	case engine.RecoveryRemoves:
+		r.c.note("%s: removed %s", name, e.Object)
+	case engine.RecoverySettles:
+		r.c.note("%s: its record is gone", name)
+	case engine.RecoveryWaits, engine.RecoveryLeaves: // told before, and in the answer
+	}
+}
+
+// end ends a line that was counted down.
+func (r *recoveryTalk) end() {
+	if r.open {
+		fmt.Fprintln(r.c.env.Stderr)
+		r.open = false
+	}
+}
