@@ -266,18 +266,25 @@ func (e *execution) gone(keys []string) {
 }
 
 // settleStaging brings staged schema files that no record owns to what was
-// shown, once nobody can be at work on them.
+// shown, once nobody can be at work on them, and when a fresh look says the same.
 func settleStaging(ctx context.Context, store blob.Store, left *promote.LeftStaging, o Options) error {
+	if left.Right == promote.Decide {
+		return &RefusedError{left.Keys[0], "", left.Text}
+	}
+	now, err := Look(ctx, store, o)
+	if err != nil {
+		return err
+	}
+	if l := now.Left; l == nil || l.Right != left.Right || l.Target != left.Target || !slices.Equal(l.Keys, left.Keys) {
+		return &ChangedError{left.Keys[0], "", left.Text, "staged schema files that are others, or that a record owns"}
+	}
 	if rest := txn.Left(&sidecar.Record{StartedAt: left.Newest}, o.Clock(), o.Grace); rest > 0 && !o.Now {
 		return &YoungError{left.Keys[0], "", rest}
 	}
-	switch left.Right {
-	case promote.Finish:
+	if left.Right == promote.Finish {
 		return promote.Promote(ctx, store, left.Target)
-	case promote.Delete:
-		return promote.Unstage(ctx, store, left.Keys)
 	}
-	return &RefusedError{left.Keys[0], "", left.Text}
+	return promote.Unstage(ctx, store, left.Keys)
 }
 
 // back takes back what the operation did.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
@@ -191,5 +192,43 @@ func TestRecoveryThatDies(t *testing.T) {
 		if err != nil || n == 0 {
 			t.Errorf("%s: %d places, %v", s, n, err)
 		}
+	}
+}
+
+// Staged schema files that no record owns go where they belong, unless a schema
+// apply began meanwhile.
+func TestStagingWithoutARecord(t *testing.T) {
+	s := stuck.One(t, "schema-apply", 10)
+	ctx := context.Background()
+	without := func() blob.Store {
+		store := s.Store(t, stuck.Root)
+		if err := store.Delete(ctx, s.Pending[0]); err != nil {
+			t.Fatal(err)
+		}
+		return store
+	}
+	store := without()
+	p := look(t, store, atOnce)
+	if p.Left == nil || len(p.Staged) == 0 || len(p.Items) > 0 {
+		t.Fatalf("%+v", p)
+	}
+	young := recovery.Options{Clock: func() time.Time { return p.Left.Newest }}
+	if r := execute(t, store, p, young); !errors.As(r.Staging, new(*recovery.YoungError)) {
+		t.Errorf("files that were just written: %v", r.Staging)
+	}
+	if r := execute(t, store, p, atOnce); r.Staging != nil || r.Remaining.Left != nil || len(r.Remaining.Staged) > 0 {
+		t.Errorf("%v, left is %+v", r.Staging, r.Remaining)
+	}
+	store = without()
+	p = look(t, store, atOnce)
+	if _, err := store.Put(ctx, s.Pending[0], s.Files[s.Pending[0]]); err != nil {
+		t.Fatal(err)
+	}
+	before := stuck.Objects(t, store)
+	if r := execute(t, store, p, atOnce); !errors.As(r.Staging, new(*recovery.ChangedError)) {
+		t.Errorf("a schema apply began meanwhile: %v", r.Staging)
+	}
+	if d := stuck.Differ(before, stuck.Objects(t, store)); d != "" {
+		t.Error(d)
 	}
 }

@@ -20,6 +20,9 @@ import (
 // maxRecords bounds how many records are read: a sound graph has none or one.
 const maxRecords = 256
 
+// sideBySide is how many requests are in flight when nothing else is asked for.
+const sideBySide = 16
+
 // tries is how often an object that was listed is asked for before a failure
 // counts.
 const tries = 3
@@ -27,6 +30,9 @@ const tries = 3
 func (o Options) completed() Options {
 	if o.Clock == nil {
 		o.Clock = time.Now
+	}
+	if o.Open.Parallelism <= 0 {
+		o.Open.Parallelism = sideBySide
 	}
 	return o
 }

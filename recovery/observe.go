@@ -129,7 +129,7 @@ func (l *looker) interpret(ctx context.Context, r *record, all []record) error {
 	}
 	seen := make([]txn.Observation, len(plan.Actions))
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(l.o.Open.Parallelism, 1))
+	g.SetLimit(l.o.Open.Parallelism)
 	for i := range plan.Actions {
 		g.Go(func() (err error) { seen[i], err = l.observe(gctx, plan, i, view); return err })
 	}

@@ -153,6 +153,9 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
+	if e.Operation == "" {
+		return fmt.Sprintf("settling %s: shown was %q, there are now %s; nothing was changed: look again", e.Key, e.Shown, e.Now)
+	}
 	return fmt.Sprintf("recovering operation %s: shown was %q, right is now %q; the record %s was left as it is: look again", e.Operation, e.Shown, e.Now, e.Key)
 }
 
@@ -166,11 +169,19 @@ type YoungError struct {
 }
 
 func (e *YoungError) Error() string {
-	return fmt.Sprintf("operation %s may still be at work for %s: its record %s was left as it is: wait, or recover at once when its writer is known to be gone", e.Operation, e.Left.Round(time.Second), e.Key)
+	return fmt.Sprintf("%s may still be at work for %s: %s was left as it is: wait, or recover at once when its writer is known to be gone", whose(e.Operation), e.Left.Round(time.Second), e.Key)
 }
 
 // Is: it may be tried again.
 func (e *YoungError) Is(target error) bool { return target == txn.ErrCaller }
+
+// whose names an operation; without a record there is none.
+func whose(operation string) string {
+	if operation == "" {
+		return "a schema apply without a record"
+	}
+	return "operation " + operation
+}
 
 // MovedError: the graph was moved since, and nobody confirmed that it is the
 // same (decisions 41).
@@ -192,7 +203,7 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("operation %s cannot be recovered: %s; nothing was changed, and the record %s stays", e.Operation, e.Why, e.Key)
+	return fmt.Sprintf("%s cannot be recovered: %s; nothing was changed, and %s stays", whose(e.Operation), e.Why, e.Key)
 }
 
 // Is: recovery cannot help.
