@@ -36,6 +36,7 @@ func stuckText(n int) []byte {
 type stuckImage struct {
 	before string // request
 	store  blob.Store
+	taken  time.Time
 }
 
 // stuckImages lets a load run to its end, and copies the whole graph before each
@@ -47,7 +48,7 @@ func stuckImages(t testing.TB, start blob.Store, n int) (images []stuckImage, fi
 	watched := fault.New(finished, fault.Rule{Match: fault.Writes, Every: true, Do: func(ctx context.Context, a *fault.Attempt) error {
 		mu.Lock()
 		defer mu.Unlock()
-		images = append(images, stuckImage{string(a.Op) + " " + a.Key, stuck.Clone(finished)})
+		images = append(images, stuckImage{string(a.Op) + " " + a.Key, stuck.Clone(finished), time.Now()})
 		return a.Perform(ctx)
 	}})
 	r, err := stuck.Writable(t, watched).Load(context.Background(), engine.LoadOptions{Mode: "append", Input: lines(string(stuckText(n)))})
@@ -97,7 +98,7 @@ func stuckPaused(t *testing.T, image stuckImage, old, whole map[string]stuck.Row
 	if rows := stuck.RowsOf(t, g); !maps.Equal(rows, visible) {
 		t.Errorf("paused before %s: rows\n%v, expected\n%v", image.before, rows, visible)
 	}
-	p := stuckLook(t, image.store, recovery.Options{})
+	p := stuckLook(t, image.store, recovery.Options{Clock: func() time.Time { return image.taken }})
 	if len(p.Items) != len(keys) || len(keys) > 1 {
 		t.Fatalf("paused before %s: %d records, shown are %+v", image.before, len(keys), p.Items)
 	}

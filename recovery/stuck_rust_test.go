@@ -190,7 +190,7 @@ func (r reference) stopped(p *os.Process, ended <-chan error) (images []stuckIma
 		}
 		last = now
 		if image := stuck.ReadDir(r.t, r.dir()); strings.Contains(now, sidecar.Folder) {
-			images = append(images, stuckImage{fmt.Sprintf("image %d", len(images)), stuck.StoreOf(r.t, stuck.Root, image)})
+			images = append(images, stuckImage{fmt.Sprintf("image %d", len(images)), stuck.StoreOf(r.t, stuck.Root, image), time.Now()})
 		}
 		if err := p.Signal(syscall.SIGCONT); err != nil {
 			continue

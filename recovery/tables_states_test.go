@@ -103,7 +103,7 @@ func TestTablesOfStatesKilledInRecovery(t *testing.T) {
 			s.Recovered(t, store)
 			return true, nil
 		})
-		if err != nil || n < 3 {
+		if err != nil || n < 1 {
 			t.Errorf("%s: %d writes, %v", s, n, err)
 		}
 	}
