@@ -185,7 +185,7 @@ func TestStuckRecordsPutBack(t *testing.T) {
 		{"C", "__recovery/old-copy.json", data, nil},
 		{"D", own, data[:10], []string{"10 bytes"}},
 		{"E", own, with(`"schema_version": 9`, `"schema_version": 99`), []string{"99"}},
-		{"F", own, with(rec.CommitID, "01M8KXVDFMTG9KY9PQSS1CAEEP"), nil},
+		{"F", own, with(rec.CommitID, "01M8KXVDFMTG9KY9PQSS1CAEEP"), []string{"published at version 3", "was at 2"}},
 	} {
 		store := stuck.Clone(finished)
 		if _, err := store.Put(context.Background(), c.key, c.data); err != nil {
