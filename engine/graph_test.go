@@ -253,7 +253,7 @@ func TestTagsAndLeftoverTrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	says(t, "lock", findingOf(t, info, "G14").Title, "__schema_apply_lock__", "refuses every write")
+	says(t, "lock", findingOf(t, info, "G14").Title, "__schema_apply_lock__", "refuse every write")
 	findingOf(t, info, "G18")
 	findingOf(t, info, "G35")
 	residue := 0

@@ -38,6 +38,10 @@ func (g *Graph) Recover(ctx context.Context, r RecoverOptions) (*RecoveryReceipt
 		if err != nil {
 			return out, err
 		}
+		if r.Plan == nil && len(r.Only) == 0 && len(p.Items) == 0 && p.Left == nil {
+			out.Remaining = o.tellRecovery(p)
+			return out, nil
+		}
 		m := blob.NewMeter(cost.Classify)
 		x := &recovering{operation: o, r: &r, out: out, meter: m, items: p.Items, left: p.Left, waited: map[string]bool{}}
 		return out, x.run(blob.WithMeter(ctx, m), looked)
@@ -60,9 +64,10 @@ func (o *operation) shown(ctx context.Context, r *RecoverOptions) (*recovery.Pla
 	default:
 		all, at = r.Plan.found, r.Plan.LookedAt
 	}
-	out := &recovery.Plan{}
-	if len(r.Only) == 0 {
-		out.Left = all.Left
+	some := *all
+	out := &some
+	if out.Items = nil; len(r.Only) > 0 {
+		out.Left = nil
 	}
 	for _, i := range all.Items {
 		if len(r.Only) == 0 || slices.Contains(r.Only, i.Operation) || slices.Contains(r.Only, i.Key) {

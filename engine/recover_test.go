@@ -287,3 +287,41 @@ func TestRecoverRefusesWhatItCannotKnow(t *testing.T) {
 		t.Errorf("what another did: %+v, %v", r, err)
 	}
 }
+
+// What docs/REQUESTS.md says recovery asks for.
+func TestRecoverRequests(t *testing.T) {
+	count := func(do func(context.Context) error) int64 {
+		m := blob.NewMeter(nil)
+		if err := do(blob.WithMeter(t.Context(), m)); err != nil {
+			t.Fatal(err)
+		}
+		return m.Totals().Requests
+	}
+	plan := func(g *engine.Graph) func(context.Context) error {
+		return func(ctx context.Context) error { _, err := g.PlanRecovery(ctx); return err }
+	}
+	act := func(g *engine.Graph) func(context.Context) error {
+		return func(ctx context.Context) error {
+			r, err := g.Recover(ctx, engine.RecoverOptions{})
+			return errors.Join(err, r.Refused())
+		}
+	}
+	for _, c := range []struct {
+		op         string
+		k          int
+		look, does int64
+	}{
+		{"update-node", 0, 5, 5},    // nothing is pending
+		{"update-node", 3, 15, 28},  // discard
+		{"update-node", 9, 16, 43},  // forward
+		{"load-merge", 8, 19, 61},   // back, two tables of three
+		{"update-node", 10, 17, 39}, // finalize
+	} {
+		s := stuck.One(t, c.op, c.k)
+		store := s.Store(t, stuck.Root)
+		look, does := count(plan(stuck.Graph(t, store))), count(act(stuck.Writable(t, store)))
+		if look != c.look || does != c.does {
+			t.Errorf("%s: looking asked for %d, %d are documented; acting for %d, %d are documented", s, look, c.look, does, c.does)
+		}
+	}
+}
