@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	rivals.Child(mortal)
+	rivals.Child(process)
 	goleak.VerifyTestMain(m)
 }
 

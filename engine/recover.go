@@ -59,6 +59,7 @@ func (o *operation) shown(ctx context.Context, r *RecoverOptions) (*recovery.Pla
 		if err != nil {
 			return nil, at, err
 		}
+		at = o.clock() // not before: the rest of a grace was told at some moment of the look
 	case r.Plan.found == nil:
 		return nil, at, &UsageError{What: "recover what a plan shows", Why: "it was not made by this process: plan it here, and look again"}
 	default:
