@@ -103,6 +103,7 @@ func questions(g *engine.Graph) map[string]func(context.Context) (any, error) {
 		"log all":   func(ctx context.Context) (any, error) { return g.LogAll(ctx, 0) },
 		"schema":    func(ctx context.Context) (any, error) { return g.Schema(ctx) },
 		"pending":   func(ctx context.Context) (any, error) { return g.Pending(ctx) },
+		"records":   func(ctx context.Context) (any, error) { return g.PendingRecords(ctx) },
 		"fragments": func(ctx context.Context) (any, error) { return g.Fragments(ctx, "Port", at) },
 		"holds":     func(ctx context.Context) (any, error) { return g.Holds(ctx, "node:Port", 9) },
 		"find":      func(ctx context.Context) (any, error) { return g.Find(ctx, "NLRTM", at) },

@@ -261,6 +261,18 @@ func (g *Graph) Pending(ctx context.Context) ([]Pending, error) {
 	})
 }
 
+// PendingRecords are the recovery sidecars as they say of themselves: one LIST, and
+// a GET for each. Whether one was published is not told.
+func (g *Graph) PendingRecords(ctx context.Context) ([]Pending, error) {
+	return do(ctx, g, "pending records", func(ctx context.Context, o *operation) ([]Pending, error) {
+		folder, err := o.sidecars(ctx, 0)
+		if err != nil {
+			return nil, err
+		}
+		return pendingOf(folder), ctx.Err()
+	})
+}
+
 func pendingOf(f *recoveryFolder) []Pending {
 	out := make([]Pending, 0, len(f.sidecars))
 	for _, p := range f.sidecars {

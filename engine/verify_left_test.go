@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -161,6 +162,8 @@ func TestVerifyTellsRecords(t *testing.T) {
 				t.Errorf("%s: %+v, %v", c.name, info, err)
 			} else if p := info.PendingRecovery[0]; !p.WaitUntil.Equal(waits) || p.Refused != refused {
 				t.Errorf("%s: it waits until %v, refused is %v", c.name, p.WaitUntil, p.Refused)
+			} else if list, err := g.PendingRecords(t.Context()); err != nil || len(list) != 1 || !reflect.DeepEqual(list[0], p) {
+				t.Errorf("%s: %+v, %v; info says %+v", c.name, list, err, p)
 			}
 		}
 	}

@@ -33,6 +33,12 @@ func (m *model) copies() tea.Cmd {
 	if len(all) == 0 {
 		return m.say("there is nothing to copy yet")
 	}
+	m.offerCopies(all)
+	return nil
+}
+
+// offerCopies lets one choose from what can be copied.
+func (m *model) offerCopies(all []screen.Copy) {
 	items := make([]screen.MenuItem, len(all))
 	for i, c := range all {
 		items[i] = screen.MenuItem{Label: c.Label, Detail: part.Head(c.Text, 200)}
@@ -41,7 +47,6 @@ func (m *model) copies() tea.Cmd {
 		}
 	}
 	m.show(m.copyMenu(all, items))
-	return nil
 }
 
 func (m *model) copyMenu(all []screen.Copy, items []screen.MenuItem) overlay {

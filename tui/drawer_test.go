@@ -120,7 +120,7 @@ func TestExportOfRequests(t *testing.T) {
 // what was cancelled ends as such.
 func TestEveryOperationIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := settled(t, fake.Harbor(), Options{URI: fake.Harbor().Address, Screen: "tables"}, 80, 24)
+		b := settled(t, fake.Harbor(), Options{URI: fake.Harbor().Address, Screen: "overview"}, 80, 24)
 		for range 230 {
 			b.keys("r")
 		}
@@ -130,7 +130,7 @@ func TestEveryOperationIsKept(t *testing.T) {
 		}
 		for i := range ops.Len() {
 			r := ops.Newest(i)
-			if _, ok := r.Trace(); ok != (i < 20) || r.Running() || r.Reading().Requests() != 4 {
+			if _, ok := r.Trace(); ok != (i < 20) || r.Running() || r.Reading().Requests() != 12 {
 				t.Fatalf("operation %d back: trace %v, running %v, %d requests", i, ok, r.Running(), r.Reading().Requests())
 			}
 		}

@@ -73,7 +73,7 @@ func (m *model) takeOpened(msg openedMsg) tea.Cmd {
 	m.ws, m.first, m.warm = msg.ws, nil, false
 	m.env.Remote, m.env.Locked, m.env.Address = m.ws.Remote(), m.ws.Remote(), m.ws.URI()
 	m.wsCtx, m.all = m.ws.Scope(m.ctx)
-	var cmds []tea.Cmd
+	cmds := []tea.Cmd{m.lookPending(false)}
 	for _, w := range waiting {
 		cmds = append(cmds, m.ask(w.visit, w.reqs))
 	}
@@ -214,7 +214,7 @@ func (m *model) enter() tea.Cmd {
 		return nil
 	}
 	top := m.top()
-	cmds := []tea.Cmd{m.ask(top, top.screen.Start(&m.env))}
+	cmds := []tea.Cmd{m.lookPending(false), m.ask(top, top.screen.Start(&m.env))}
 	if m.showsNav() {
 		cmds = append(cmds, m.ask(m.nav, m.nav.screen.Start(&m.env)))
 	}
@@ -229,6 +229,9 @@ func (m *model) leave(v *visit) {
 	}
 	for _, p := range v.screen.Panes(&m.env) {
 		p.Abandon()
+	}
+	if v == m.nav { // in whose name it is asked
+		m.env.Data.Pending.Abandon()
 	}
 	for _, o := range m.overlays { // it asked in the name of the screen below it
 		if x, ok := o.(interface{ panes() []screen.Pane }); ok && v == m.top() {

@@ -65,6 +65,7 @@ type model struct {
 	export             *export  // that is being written; nil = none
 	writer             *writer  // write that is drafted, planned, shown or run; nil = none
 	wrote              bool     // this run of the program wrote to a graph
+	foretold           bool     // what is pending was shown before the first write
 	keep               keeping
 
 	last     workspace.Meter // of the last operation

@@ -238,7 +238,14 @@ func (k *monkey) write() {
 	k.env.Locked = false
 	k.ws.Lock(false)
 	k.later(k.toNow())
-	k.press([]string{"W", "W", "L"}[k.rng.IntN(3)])
+	name := []string{"W", "W", "L"}[k.rng.IntN(3)]
+	k.press(name)
+	if k.writer != nil && k.writer.Recovers() && k.writerShown() && !k.writing() {
+		k.press("esc")
+		if k.writer == nil {
+			k.press(name)
+		}
+	}
 	if k.writer != nil && k.writerShown() && k.writer.Step() == runner.Draft {
 		k.press("ctrl+t")
 		k.press("0")
@@ -303,6 +310,9 @@ func (k *monkey) look() {
 		k.reached[fmt.Sprintf("%T", o)]++
 		if x, ok := o.(*writer); ok {
 			k.reached[fmt.Sprintf("write step %d", x.Step())]++
+			if x.Recovers() {
+				k.reached["recovery"]++
+			}
 		}
 	}
 	for what, is := range map[string]bool{
@@ -334,10 +344,10 @@ func TestMonkey(t *testing.T) {
 	want := []string{
 		"pinned", "travelling", "branch", "drawer", "drawer focus", "following", "mouse", "plain", "wide", "history", "deep", "filtered", "detail", "note", "unlocked", "exported", "copied", "kept",
 		"*tui.command", "*tui.palette", "*tui.prompt", "*tui.menu", "*tui.help", "*tui.confirm",
-		"*tui.writer", "write step 0", "write step 1", "write step 2", "write step 3", "write step 4", "write step 5",
+		"*tui.writer", "recovery", "write step 0", "write step 1", "write step 2", "write step 3", "write step 4", "write step 5",
 	}
 	for _, s := range action.Screens {
-		if s != action.OnPicker {
+		if s != action.OnPicker && s != action.OnRecovery {
 			want = append(want, "screen "+s)
 		}
 	}

@@ -59,7 +59,10 @@ func (m *model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 
 // click selects what was clicked at, when the screen knows what that is.
 func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
-	if msg.Button != tea.MouseLeft || len(m.overlays) > 0 {
+	if n := len(m.overlays); n > 0 || msg.Button != tea.MouseLeft {
+		if n > 0 && m.writer != nil && m.overlays[n-1] == overlay(m.writer) && msg.Button == tea.MouseLeft {
+			m.writer.Click(msg.Y - m.bodyTop())
+		}
 		return nil
 	}
 	x, y := m.inBody(msg.X, msg.Y)

@@ -186,7 +186,7 @@ func TestScopesOfTheMeter(t *testing.T) {
 		l.Key("s")
 		l.has(t, "GET 3 HEAD 0 LIST 1", "operation branches")
 		l.Key("s")
-		l.has(t, "GET 15 HEAD 0 LIST 5", "since start")
+		l.has(t, "GET 18 HEAD 0 LIST 6", "since start") // r also asked what is pending
 		l.Key("s")
 		l.has(t, "screen")
 		l.close(t)

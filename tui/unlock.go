@@ -1,21 +1,18 @@
 package tui
 
 import (
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
-	"github.com/omnideck/omnideck/tui/screen"
 	"github.com/omnideck/omnideck/tui/theme"
 )
 
 // switchLock asks for the name of a remote graph before anything may be
-// written to it, and locks it again. The dialog shows what is pending, since
-// writing is what starts recovery.
+// written to it, and locks it again. The dialog says what is pending; once it is
+// unlocked, what recovery would do about it is shown.
 func (m *model) switchLock() tea.Cmd {
 	if m.ws == nil {
 		return m.say("the graph is not open yet")
@@ -34,13 +31,11 @@ func (m *model) switchLock() tea.Cmd {
 		done: func(m *model) tea.Cmd {
 			m.env.Locked = false
 			m.ws.Lock(false)
-			return m.say("unlocked: " + m.name() + " may be written to; " + m.keyOr(action.Unlock, "lock") + " locks it")
+			said := m.say("unlocked: " + m.name() + " may be written to; " + m.keyOr(action.Unlock, "lock") + " locks it")
+			return tea.Batch(said, m.recoverUnlocked())
 		},
 	})
-	if p := &m.env.Data.Info; p.Loaded().IsZero() && !p.Busy() {
-		return m.ask(m.top(), []screen.Request{m.env.Data.AskInfo(&m.env)})
-	}
-	return nil
+	return m.lookPending(false)
 }
 
 func (m *model) lock() tea.Cmd {
@@ -59,36 +54,19 @@ func (m *model) keyOr(id action.ID, verb string) string {
 	return ":" + verb
 }
 
-// pending says what the next write would first have to finish or undo.
+// pending says what recovery would be about, which is shown next.
 func (m *model) pending(d *part.Doc) {
-	p := &m.env.Data.Info
-	info, ok := p.Get()
-	switch {
-	case !ok && p.Busy():
-		d.FactRole("pending", theme.Muted, "reading")
-	case !ok, slices.Contains(info.Unread, engine.UnreadRecovery):
-		d.FactRole("pending", theme.Warn, "not read: what an interrupted write left is not known")
-	case len(info.PendingRecovery) == 0:
+	left := m.env.Data.Left
+	switch p := &m.env.Data.Info; {
+	case left.Len() > 0:
+		chip := left.Chip(m.env.Theme, m.env.Now).Long
+		d.FactRole("pending", chip.Role, chip.Text)
+		d.Text(theme.Muted, "What recovery would do about it is shown next. Nothing is done before it is confirmed.")
+	case left != nil:
 		d.Fact("pending", "nothing: no write was interrupted")
+	case p.Busy() || m.env.Data.Pending.Busy():
+		d.FactRole("pending", theme.Muted, "reading")
 	default:
-		for _, r := range info.PendingRecovery {
-			d.FactRole("pending", theme.Warn, pendingLine(r))
-		}
-		d.Text(theme.Muted, "`omnideck recover` shows what is right about it. A write that it stands in the way of first finishes it or takes it back, once it is old, and is refused where nobody may.")
+		d.FactRole("pending", theme.Warn, "not read: what an interrupted write left is looked at next")
 	}
-}
-
-func pendingLine(r engine.Pending) string {
-	s := strings.ToLower(r.Kind)
-	if s == "" {
-		s = "a write"
-	}
-	if r.Branch != "" {
-		s += " on " + r.Branch
-	}
-	s += ", " + part.Plural(len(r.Tables), "table", "tables")
-	if r.Problem != "" {
-		s += ": " + r.Problem
-	}
-	return s
 }

@@ -58,7 +58,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		if !m.env.Now.Before(m.ageDue) {
 			m.ageDue = time.Time{}
 			m.dirty = true
-			return m.age()
+			return tea.Batch(m.ripen(), m.age())
 		}
 	case noteMsg:
 		if !m.env.Now.Before(m.noteEnd) {
@@ -95,6 +95,10 @@ func (m *model) updateOwn(msg tea.Msg) tea.Cmd {
 		return m.takeExported(msg)
 	case followMsg:
 		return m.takeFollow(msg)
+	case plannedRecoveryMsg:
+		return m.takePlannedRecovery(msg)
+	case recoveredMsg:
+		return m.takeRecovered(msg)
 	case plannedMsg:
 		return m.takePlanned(msg)
 	case writtenMsg:
@@ -112,7 +116,7 @@ func (m *model) context() action.Context {
 	c.Loads = len(m.top().screen.Panes(&m.env)) > 0
 	// Where it is is known only when it is open.
 	c.Opened, c.ReadOnly, c.Remote = m.ws != nil, m.env.Locked, m.env.Remote || m.ws == nil
-	c.Writing = m.writing()
+	c.Writing, c.Pending = m.writing(), m.env.Data.Left.Len() > 0
 	m.offers(&c)
 	return c
 }
@@ -219,6 +223,9 @@ func (m *model) why(id action.ID) string {
 
 // do carries out an action that can be.
 func (m *model) do(id action.ID) tea.Cmd {
+	if m.env.Keys.Get(id).Writes && m.recoversFirst() {
+		return m.recoverBefore(id)
+	}
 	if own := ownActions()[id]; own != nil {
 		return own(m)
 	}
@@ -271,7 +278,7 @@ func ownActions() map[action.ID]func(*model) tea.Cmd {
 		action.Filter: (*model).filter, action.Sort: (*model).sort, action.Columns: (*model).columns, action.Mark: (*model).mark,
 		action.Compare: (*model).compare, action.Copy: (*model).copies, action.Export: (*model).askExport, action.Find: (*model).find,
 		action.Palette: (*model).openPalette, action.Command: (*model).openCommand, action.Follow: (*model).switchFollow, action.Unlock: (*model).switchLock,
-		action.Mutate: (*model).openMutate, action.Load: (*model).openLoad,
+		action.Mutate: (*model).openMutate, action.Load: (*model).openLoad, action.Recover: (*model).openRecovery,
 		action.NextMatch: func(m *model) tea.Cmd { return m.match(1) }, action.PrevMatch: func(m *model) tea.Cmd { return m.match(-1) },
 		action.HistBack: func(m *model) tea.Cmd { return m.step(-1) }, action.HistNext: func(m *model) tea.Cmd { return m.step(1) },
 	}
@@ -280,7 +287,7 @@ func ownActions() map[action.ID]func(*model) tea.Cmd {
 func (m *model) reload() tea.Cmd {
 	m.first = nil // what was asked before may hang
 	// Clearing heals a screen into which something else has written.
-	return tea.Batch(tea.ClearScreen, m.again())
+	return tea.Batch(tea.ClearScreen, m.lookPending(true), m.again())
 }
 
 // again asks anew for what is shown.
@@ -348,6 +355,8 @@ func (m *model) effect(e screen.Effect) tea.Cmd {
 		m.menu(e.Menu)
 	case e.Export != nil:
 		m.exportThis(e.Export)
+	case e.Recover != "":
+		cmds = append(cmds, m.recoverAt(e.Recover))
 	case e.Write != nil:
 		cmds = append(cmds, m.openWrite(e.Write))
 	case e.Form != nil:
@@ -424,7 +433,7 @@ func (m *model) choose(uri string) tea.Cmd {
 // anewGraph forgets what belonged to the graph before.
 func (m *model) anewGraph() {
 	m.trail, m.here, m.home, m.env.Pinned, m.env.Locked, m.following = nil, 0, nil, nil, false, false
-	m.commands, m.keep = nil, keeping{}
+	m.commands, m.keep, m.foretold = nil, keeping{}, false
 	address := m.drafts["address"]
 	m.drafts = map[string]string{}
 	m.keepDraft("address", address)

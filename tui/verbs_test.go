@@ -209,8 +209,8 @@ func TestUnlockAsksForTheName(t *testing.T) {
 		if b.env.Locked {
 			t.Fatal("the name does not unlock it")
 		}
-		b.shows(" RW ")
-		b.keys("U")
+		b.shows(" RW ", "Writing is unlocked", "1 record pending", "take 1 operation back")
+		b.keys("esc", "U")
 		if !b.env.Locked {
 			t.Error("U again does not lock it")
 		}

@@ -118,7 +118,7 @@ func (m *model) header(w int) string {
 		hd.Head, hd.At = info.HeadCommit, info.GraphManifestVersion
 		hd.Worst = screen.WorstFinding(m.env.Theme, info.Findings)
 	}
-	hd.Gauges = m.gauges()
+	hd.Gauges, hd.Pending = m.gauges(), m.env.Data.Left.Chip(m.env.Theme, m.env.Now)
 	if m.env.Travelling() {
 		if hd.Head == "" {
 			hd.Head = m.env.At.Commit
@@ -202,6 +202,9 @@ func (m *model) nextAge() time.Time {
 		if at := m.env.Now.Add(left); due.IsZero() || at.Before(due) {
 			due = at
 		}
+	}
+	if at := m.nextPending(); due.IsZero() || !at.IsZero() && at.Before(due) {
+		due = at
 	}
 	return due
 }
@@ -360,7 +363,7 @@ func (m *model) keys(w int) string {
 	var hints []part.Hint
 	for place := 1; place <= 9; place++ {
 		for _, a := range m.env.Keys.Actions() {
-			if a.Footer != place || !(a.In(c.Screen) || a.In(action.Lists) || a.In(action.Global)) {
+			if a.ID == action.Recover && !c.Pending || a.Footer != place || !(a.In(c.Screen) || a.In(action.Lists) || a.In(action.Global)) {
 				continue
 			}
 			why := a.Why(c)

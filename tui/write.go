@@ -29,6 +29,18 @@ type writer struct {
 }
 
 type (
+	plannedRecoveryMsg struct {
+		of   *writer
+		gen  uint64
+		plan *engine.RecoveryPlan
+		err  error
+	}
+	recoveredMsg struct {
+		of  *writer
+		gen uint64
+		out *engine.RecoveryReceipt
+		err error
+	}
 	plannedMsg struct {
 		of    *writer
 		gen   uint64
@@ -161,6 +173,16 @@ func (m *model) carry(do runner.Do) tea.Cmd {
 		m.menu(do.Menu)
 	case do.Copy != nil:
 		cmds = append(cmds, m.copyOut(*do.Copy))
+	case do.Copies != nil:
+		m.offerCopies(do.Copies)
+	case do.Plan && x.Recovers():
+		cmds = append(cmds, m.planRecovery())
+	case do.Run && x.Recovers():
+		cmds = append(cmds, m.runRecovery())
+	case do.Confirm:
+		m.confirmMoved()
+	case do.Unlock:
+		cmds = append(cmds, m.switchLock())
 	case do.Plan:
 		cmds = append(cmds, m.planWrite())
 	case do.Run:
@@ -264,6 +286,11 @@ func (m *model) stopPlanning() {
 		x.cancel()
 	}
 	x.gen++
+	if x.Recovers() {
+		m.shut(x)
+		m.writer = nil
+		return
+	}
 	x.Planned(&m.env, nil, nil, context.Canceled, x.used().Requests())
 	if x.Step() == runner.Refused { // a screen made it, and has the draft
 		m.shut(x)
@@ -351,6 +378,8 @@ func (m *model) afterWrite() tea.Cmd {
 	var header []screen.Request
 	if p := &m.env.Data.Info; !p.Busy() && !p.Loaded().IsZero() {
 		header = append(header, m.env.Data.AskInfo(&m.env))
+	} else if !p.Busy() {
+		header = append(header, m.env.Data.AskPending(&m.env))
 	}
 	if p := &m.env.Data.Snapshot; !p.Busy() && !p.Loaded().IsZero() {
 		header = append(header, m.env.Data.AskSnapshot(&m.env))

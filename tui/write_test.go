@@ -39,7 +39,7 @@ var (
 // scripted is the sample graph on this machine, with a script of writes.
 func scripted(plans ...*engine.WritePlan) *fake.Workspace {
 	ws := fake.Harbor()
-	ws.IsRemote = false
+	ws.IsRemote, ws.InfoAnswer.PendingRecovery = false, nil
 	step := func(s engine.WriteStep, table string) engine.WriteEvent {
 		return engine.WriteEvent{Step: s, Attempt: 1, Table: table}
 	}

@@ -68,6 +68,7 @@ type Context struct {
 	Opened      bool // the graph answers
 	ReadOnly    bool // nothing may be written until it is unlocked
 	Writing     bool // a write runs
+	Pending     bool // a recovery is known to be pending
 	// Why no entity can be inserted here, changed or deleted; "" = one can.
 	NoInsert, NoEdit, NoDelete string
 }

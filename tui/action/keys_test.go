@@ -19,7 +19,7 @@ func TestKeysPage(t *testing.T) {
 		if len(rows) == 0 {
 			continue
 		}
-		title := map[string]string{Global: "everywhere", Lists: "in every list"}[scope]
+		title := map[string]string{Global: "everywhere", Lists: "in every list", OnRecovery: "in the plan of a recovery, above any screen"}[scope]
 		if title == "" {
 			title = "on " + scope
 		}

@@ -57,6 +57,8 @@ const (
 	Unlock    ID = "unlock"
 	Mutate    ID = "mutate"
 	Load      ID = "load"
+	Recover   ID = "recovery"
+	Hurry     ID = "recover-now"
 	Reload    ID = "reload"
 	Scope     ID = "meter-scope"
 	Help      ID = "help"
@@ -82,10 +84,11 @@ const (
 	OnOps       = "operations"
 	OnVersions  = "versions"
 	OnFinding   = "finding"
+	OnRecovery  = "recovery" // above any screen
 )
 
 // Screens lists the names of all screens.
-var Screens = []string{OnPicker, OnOverview, OnBranches, OnCommits, OnTables, OnFragments, OnVersions, OnRows, OnFinding, OnSchema, OnIndexes, OnEntity, OnFind, OnCompare, OnOps}
+var Screens = []string{OnPicker, OnOverview, OnBranches, OnCommits, OnTables, OnFragments, OnVersions, OnRows, OnFinding, OnSchema, OnIndexes, OnEntity, OnFind, OnCompare, OnOps, OnRecovery}
 
 // Table is every action. The order is that of the help sheet.
 var Table = []Action{
@@ -179,7 +182,10 @@ var Table = []Action{
 	{ID: Plain, Title: "plain", Help: "this pane alone without lines, for selecting text, and back", Keys: []string{"z"}, Scopes: []string{Global}},
 	{ID: Mutate, Title: "mutate", Help: "insert, update and delete by a query: it is planned and shown before it runs", Keys: []string{"W"}, Scopes: []string{Global}, Writes: true},
 	{ID: Load, Title: "load", Help: "load a file of JSON lines: it is planned and shown before it runs", Keys: []string{"L"}, Scopes: []string{Global}, Writes: true},
-	{ID: Unlock, Title: "unlock", Help: "allow writing to a remote graph, after typing its name; again locks it", Keys: []string{"U"}, Scopes: []string{Global},
+	{ID: Recover, Title: "recovery", Help: "what interrupted operations left, what recovery would do about each, and doing it after a confirmation", Keys: []string{"V"}, Scopes: []string{Global}, Footer: 2, Keep: 65,
+		Enabled: needsOpened},
+	{ID: Hurry, Title: "at once", Help: "act also on records so young that their writer may be at work, and leave them again: only when it is known to be gone", Keys: []string{"H"}, Scopes: []string{OnRecovery}},
+	{ID: Unlock, Title: "unlock", Help: "allow writing to a remote graph, after typing its name; then it shows what is pending; again locks it", Keys: []string{"U"}, Scopes: []string{Global},
 		Enabled: func(c Context) string {
 			if !c.Graph {
 				return "no graph is open"
@@ -209,6 +215,13 @@ func moved(c Context, ok bool) string {
 		return "one pane has it all"
 	}
 	return unless(ok, "no further")
+}
+
+func needsOpened(c Context) string {
+	if !c.Graph {
+		return "no graph is open"
+	}
+	return unless(c.Opened, "the graph is not open yet")
 }
 
 func needsGraph(c Context) string { return unless(c.Graph, "no graph is open") }

@@ -31,6 +31,7 @@ var Verbs = []Verb{
 	{Name: "now", Help: "back to the head of the branch"},
 	{Name: "mutate", Also: []string{"change"}, Help: "insert, update and delete by a query: it is planned and shown before it runs", Act: Mutate},
 	{Name: "load", Args: "[FILE]", Help: "load a file of JSON lines: it is planned and shown before it runs", Act: Load},
+	{Name: "recover", Also: []string{"recovery"}, Help: "what interrupted operations left, what recovery would do, and doing it after a confirmation", Act: Recover},
 	{Name: "ops", Also: []string{"operations"}, Help: "what was asked of the store", Act: Ops},
 	{Name: "holds", Args: "TABLE VERSION", Help: "what keeps a version of a table"},
 	{Name: "theme", Args: "NAME", Help: "change the colours"},

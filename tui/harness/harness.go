@@ -118,8 +118,13 @@ func (s *Term) Text() string {
 		}
 		b.WriteByte('\n')
 	}
+	s.read()
 	return b.String()
 }
+
+// read takes the lock of the emulator once more: cells are read outside of it, and
+// what the renderer writes next comes after that.
+func (s *Term) read() { _ = s.emu.CellAt(0, 0) }
 
 // Cell is the content and style of one place on the screen.
 func (s *Term) Cell(x, y int) uv.Cell {
@@ -127,6 +132,7 @@ func (s *Term) Cell(x, y int) uv.Cell {
 	if c == nil {
 		return uv.Cell{}
 	}
+	defer s.read()
 	return *c
 }
 

@@ -16,11 +16,13 @@ type Header struct {
 	Past   bool   // they show another moment, however old
 	URI    string
 	Worst  Span // chip of the worst finding, "" = none or not read
-	Gauges []Watched
-	Remote bool   // reached over a network: it is said whether it may be written to
-	Locked bool   // nothing may be written
-	Follow string // "2 s": loaded again that often; "" = not
-	Age    string // of what is shown, or how long it has been loading
+	// Pending are the recoveries that are pending; "" = none, or not known.
+	Pending Watched
+	Gauges  []Watched
+	Remote  bool   // reached over a network: it is said whether it may be written to
+	Locked  bool   // nothing may be written
+	Follow  string // "2 s": loaded again that often; "" = not
+	Age     string // of what is shown, or how long it has been loading
 }
 
 // leftLeast is how many cells the name of what is looked at keeps when it gets
@@ -123,6 +125,13 @@ func (h Header) right(t *theme.Theme, drop int) []Span {
 		case 1, 2:
 			right = append(right, S("  "), c.Short)
 		}
+	}
+	if h.Pending.Short.Text != "" {
+		chip := h.Pending.Short
+		if drop == 0 {
+			chip = h.Pending.Long
+		}
+		right = append(right, S("  "), chip)
 	}
 	if h.Worst.Text != "" {
 		right = append(right, S("  "), h.Worst)

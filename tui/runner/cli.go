@@ -9,6 +9,9 @@ import (
 
 // CommandLine is the line that does the same in a shell.
 func (r *Runner) CommandLine(e *screen.Env) string {
+	if r.rec != nil {
+		return r.recoverCLI(e)
+	}
 	if r.Write.CLI != "" {
 		return r.Write.CLI
 	}

@@ -19,6 +19,10 @@
 //	Written   the receipt
 //	Stuck     something stands, or may, and recovery or the user goes on
 //
+// A recovery of what other operations left (recover.go) takes the same steps, but
+// for a draft: its review is a list of records beside what each means, in which
+// records are taken in and left out.
+//
 // A plan is pinned to the head that it was made on. When the graph moved
 // meanwhile the run is refused by the engine, planned anew, and reviewed anew,
 // with what became different.
@@ -30,6 +34,10 @@
 //	1  adds only: enter on Run; the focus begins on Cancel
 //	2  changes or removes: a letter that the plan draws, so that no hand learns it
 //	3  overwrites: the number of rows that go, or the name of the branch, typed
+//
+// A recovery is of level 2. What it would do changes while one looks, when a young
+// record becomes old enough: then it is planned anew, the letter is drawn anew, and
+// the keys are quiet again. A graph that was moved asks for its name besides.
 //
 // For its first moments a review takes no key but esc, and no paste.
 package runner
@@ -63,11 +71,15 @@ type Do struct {
 	Stop  bool // cancel the plan or the write
 	Close bool // the runner has ended
 	Hide  bool // the write goes on unseen
-	Show  action.ID
-	Copy  *screen.Copy
-	Menu  *screen.Menu
-	Ask   []screen.Request
-	Note  string
+	// Confirm: the user wants it to run, and is first asked for the graph's name.
+	Confirm bool
+	Unlock  bool // ask for what unlocks the graph
+	Show    action.ID
+	Copy    *screen.Copy
+	Copies  []screen.Copy // one of which is chosen
+	Menu    *screen.Menu
+	Ask     []screen.Request
+	Note    string
 }
 
 // Runner is one write.
@@ -84,6 +96,7 @@ type Runner struct {
 	err    error
 	ask    confirmation
 	prog   *Progress
+	rec    *recovery // of a recovery; nil: it is a write
 	out    *engine.Receipt
 	chunks *engine.ChunkedReceipt
 	began  time.Time // the step
@@ -98,7 +111,7 @@ type used struct{ plan, write int64 }
 // Step is where the write stands.
 func (r *Runner) Step() Step { return r.step }
 
-// Verb is mutate or load.
+// Verb is mutate, load or recovery.
 func (r *Runner) Verb() string { return r.verb }
 
 // Plan is the plan that is reviewed, or was run; nil before there is one.

@@ -178,6 +178,9 @@ func (r *Runner) chunkBar(e *screen.Env, d *part.Doc, a reached) {
 
 // Stops says what the key that cancels does at this moment.
 func (r *Runner) Stops(e *screen.Env) string {
+	if r.rec != nil {
+		return r.recoveryStops(e)
+	}
 	key := press(e, "interrupt")
 	durable := r.prog.Durable()
 	switch {
@@ -193,6 +196,9 @@ func (r *Runner) Stops(e *screen.Env) string {
 
 // Line is the running write in a line.
 func (r *Runner) Line(e *screen.Env) string {
+	if r.rec != nil {
+		return r.recoveryLine(e)
+	}
 	a := r.prog.now()
 	s := part.Clean(r.Title(), e.Theme.Glyph) + ": "
 	if r.split != nil {

@@ -99,6 +99,10 @@ func (r *Runner) refusedDoc(e *screen.Env, w int) *part.Doc {
 	if len(rules) == 0 {
 		r.why(d)
 	}
+	if engine.Interrupted(r.err) {
+		d.Gap()
+		d.Text(theme.Text, press(e, action.Recover)+" shows what stands in the way, and what recovery would do about it.")
+	}
 	return d
 }
 
@@ -129,7 +133,7 @@ func (r *Runner) stuckDoc(e *screen.Env, w int) *part.Doc {
 	d.Gap()
 	r.why(d)
 	d.Gap()
-	d.Text(theme.Text, "What is visible is what was published last. The record in __recovery tells what was begun. `omnideck recover` shows whether it is finished or taken back, and does it; the next write on the branch does so once the record is old, and so does the Rust engine when it opens the graph at its full address. Do not repeat the write before.")
-	d.Text(theme.Muted, press(e, action.Overview)+" shows the record among the findings.")
+	d.Text(theme.Text, "What is visible is what was published last. The record in __recovery tells what was begun. Do not repeat the write before it is recovered.")
+	d.Text(theme.Muted, press(e, action.Recover)+" shows what recovery would do about it.")
 	return d
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/screen"
@@ -16,6 +17,9 @@ import (
 func (r *Runner) Render(e *screen.Env, w, h int, used workspace.Reading) []string {
 	out := []string{r.title(e, w), part.Rule(e.Theme, "", w)}
 	h -= len(out)
+	if r.rec != nil {
+		return append(out, r.renderRecovery(e, w, max(0, h), used)...)
+	}
 	if r.step == Draft {
 		return append(out, part.Fit(r.draft.render(r, e, w, h), w, h)...)
 	}
@@ -62,6 +66,12 @@ func (r *Runner) Render(e *screen.Env, w, h int, used workspace.Reading) []strin
 func (r *Runner) title(e *screen.Env, w int) string {
 	g := e.Theme.Glyph
 	left := []part.Span{part.S(" "), part.R(theme.Strong, part.Clean(r.Title(), g))}
+	if r.rec != nil {
+		if p := r.rec.plan; p != nil && (r.step == Review || r.step == Running) {
+			left = append(left, part.R(theme.Muted, " "+g.Dot+" "), part.S(part.Plural(len(p.Records), "record", "records")+" pending"))
+		}
+		return part.Sides(e.Theme, w, left, []part.Span{part.R(r.role(), r.state()), part.S(" ")})
+	}
 	if r.plan != nil {
 		left = append(left, part.R(theme.Muted, " "+g.Dot+" plan "), part.S(part.Clean(r.plan.ID, g)))
 	}
@@ -82,6 +92,9 @@ func (r *Runner) Title() string {
 
 // state is the step in a word.
 func (r *Runner) state() string {
+	if r.rec != nil && r.step == Refused {
+		return r.recoveryState()
+	}
 	switch r.step {
 	case Draft:
 		return "draft"
@@ -118,6 +131,9 @@ func (r *Runner) role() theme.Role {
 func (r *Runner) Hints(e *screen.Env) []part.Hint {
 	key := func(id action.ID) string { return e.Keys.Hint(e.Keys.Get(id)) }
 	hint := func(k, title string) part.Hint { return part.Hint{Key: k, Title: title, Keep: 50} }
+	if r.rec != nil {
+		return r.recoveryHints(e)
+	}
 	switch r.step {
 	case Draft:
 		return r.draft.hints(e)
@@ -132,7 +148,11 @@ func (r *Runner) Hints(e *screen.Env) []part.Hint {
 	case Written:
 		return []part.Hint{hint("enter", "close"), hint(key(action.Copy), "copy the commit"), hint(key(action.Commits), "commits")}
 	case Refused, Stuck:
-		return []part.Hint{hint("esc", "back"), hint(key(action.Copy), "copy the command line")}
+		out := []part.Hint{hint("esc", "back"), hint(key(action.Copy), "copy the command line")}
+		if engine.Interrupted(r.err) {
+			out = append(out, hint(key(action.Recover), "recovery"))
+		}
+		return out
 	}
 	var out []part.Hint
 	switch r.ask.level {

@@ -59,6 +59,9 @@ func (r *Runner) confirms(e *screen.Env) confirmation {
 // or leaves anywhere, and none opens a write.
 const letters = "acfimnosxz"
 
+// reviewed are the actions of a review that move nowhere.
+var reviewed = []action.ID{action.Hurry, action.Mark, action.Copy, action.Unlock, action.Recover}
+
 // letter draws the letter of a plan: the same for the same plan, and none that
 // the user gave to moving.
 func letter(e *screen.Env, id string) string {
@@ -68,7 +71,7 @@ func letter(e *screen.Env, id string) string {
 	}
 	for i := range letters {
 		l := string(letters[(n+i)%len(letters)])
-		if a, ok := e.Keys.Find(action.OnFinding, l); !ok || !a.Harmless() {
+		if a, ok := e.Keys.Find(action.OnRecovery, l); !ok || !a.Harmless() && !slices.Contains(reviewed, a.ID) {
 			return l
 		}
 	}

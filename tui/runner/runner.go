@@ -130,6 +130,11 @@ func (r *Runner) Ended(e *screen.Env, out *engine.Receipt, chunks *engine.Chunke
 
 // Key handles a key.
 func (r *Runner) Key(e *screen.Env, k tea.KeyPressMsg) Do {
+	if r.rec != nil {
+		if do, taken := r.recoveryKey(e, k); taken {
+			return do
+		}
+	}
 	switch r.step {
 	case Draft:
 		return r.draft.key(r, e, k)
@@ -147,9 +152,15 @@ func (r *Runner) Key(e *screen.Env, k tea.KeyPressMsg) Do {
 		if out(e, k) || k.String() == "enter" {
 			return r.back(e)
 		}
+		if engine.Interrupted(r.err) && e.Keys.Is(action.Recover, k.String()) {
+			return Do{Close: true, Show: action.Recover}
+		}
 	case Written:
 		return r.writtenKey(e, k)
 	case Stuck:
+		if e.Keys.Is(action.Recover, k.String()) {
+			return Do{Close: true, Show: action.Recover}
+		}
 		if out(e, k) || k.String() == "enter" {
 			if r.chunks != nil { // the same lines go on
 				return r.back(e)
@@ -162,7 +173,10 @@ func (r *Runner) Key(e *screen.Env, k tea.KeyPressMsg) Do {
 
 // trigger is the action that opens the runner.
 func (r *Runner) trigger() action.ID {
-	if r.verb == "load" {
+	switch {
+	case r.rec != nil:
+		return action.Recover
+	case r.verb == "load":
 		return action.Load
 	}
 	return action.Mutate
@@ -227,6 +241,8 @@ func press(e *screen.Env, id action.ID) string {
 // Outcome is how the write ended, in a line.
 func (r *Runner) Outcome() string {
 	switch {
+	case r.rec != nil:
+		return r.Title() + ": " + r.rec.outcome(r.err)
 	case r.step == Refused:
 		return r.Title() + ": refused, nothing was written"
 	case r.step == Stuck:

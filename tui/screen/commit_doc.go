@@ -10,6 +10,9 @@ import (
 )
 
 // jsonCopy offers a value as JSON, when it can be spelled so.
+// JSONCopy is a value as JSON, to be copied.
+func JSONCopy(label string, v any) []Copy { return jsonCopy(label, v) }
+
 func jsonCopy(label string, v any) []Copy {
 	raw, err := json.Marshal(v)
 	if err != nil {

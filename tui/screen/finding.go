@@ -11,8 +11,7 @@ import (
 	"github.com/omnideck/omnideck/tui/theme"
 )
 
-// page is a screen of text that is known already: evidence of a finding, a
-// pending recovery.
+// page is a screen of text that is known already: the evidence of a finding.
 type page struct {
 	title   string
 	build   func(*Env, *part.Doc)
@@ -32,14 +31,6 @@ func NewFinding(f engine.Finding) Screen {
 	p.objects = objectsOf(f)
 	p.copies = func(e *Env) []Copy { return findingCopies(e, f) }
 	p.next = nextPlace(f)
-	return p
-}
-
-// newPending shows one pending recovery.
-func newPending(r engine.Pending) Screen {
-	p := newPage("recovery", func(_ *Env, d *part.Doc) { pendingDoc(d, r) })
-	p.objects = []string{r.Key}
-	p.copies = func(*Env) []Copy { return pendingCopies(r) }
 	return p
 }
 

@@ -197,6 +197,7 @@ func (s *Session) Note(data any) {
 	if v, ok := data.(*engine.Versions); ok && v != nil && v.Table == manifestTable {
 		s.Chain = v
 	}
+	s.notePending(data)
 }
 
 // AskLedger asks for the ledger of the graph. It asks no store, so it is no

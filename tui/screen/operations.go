@@ -242,6 +242,8 @@ func (r *Record) Outcome() string {
 		return "running"
 	case r.Receipt != nil && r.Receipt.Commit != nil:
 		return "ok, commit " + r.Receipt.Commit.ID
+	case r.Err == nil && len(r.Told) > 0:
+		return "ok, " + part.Plural(len(r.Told), "record", "records")
 	case r.Err == nil && r.Reading().Requests() == 0:
 		return "ok, no request"
 	case r.Err == nil:
@@ -342,6 +344,9 @@ func receiptFacts(d *part.Doc, r *Record) {
 		for _, t := range out.Tables {
 			d.Fact("moved", t.Table+" v"+part.Count(t.From)+" to v"+part.Count(t.To)+": inserted "+part.Count(t.Inserted)+", updated "+part.Count(t.Updated)+", deleted "+part.Count(t.Deleted)+"; "+part.Plural(t.Rows, "row", "rows"))
 		}
+	}
+	for _, line := range r.Told {
+		d.Fact("settled", line)
 	}
 	d.Fact("command", r.CLI)
 }

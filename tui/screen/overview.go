@@ -65,7 +65,7 @@ type item struct {
 	key    string
 	spans  func() []part.Span // what stands in its line
 	more   string             // a second line
-	open   func() Screen
+	open   func() Effect
 	detail func(*part.Doc)
 	copies func() []Copy
 }
@@ -91,7 +91,7 @@ func (o *Overview) Do(e *Env, id action.ID) Effect {
 	switch id {
 	case action.Open:
 		if o.list.Sel < len(items) && items[o.list.Sel].open != nil {
-			return Effect{Push: items[o.list.Sel].open()}
+			return items[o.list.Sel].open()
 		}
 	case action.Flip:
 		o.onRight = !o.onRight

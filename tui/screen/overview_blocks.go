@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
 )
@@ -37,7 +38,7 @@ func findings(e *Env, info *engine.Info, w int) block {
 				return []part.Span{part.R(role, mark), part.S(" "), part.R(theme.Strong, part.Pad(part.Clean(f.ID, e.Theme.Glyph), 4)), part.S(" " + first)}
 			},
 			more:   more,
-			open:   func() Screen { return NewFinding(f) },
+			open:   func() Effect { return Effect{Push: NewFinding(f)} },
 			detail: func(d *part.Doc) { findingDoc(e, d, f) },
 			copies: func() []Copy { return findingCopies(e, f) },
 		})
@@ -122,7 +123,7 @@ func WorstFinding(t *theme.Theme, fs []engine.Finding) part.Span {
 
 func pending(e *Env, info *engine.Info) block {
 	g := e.Theme.Glyph
-	b := block{head: "pending recovery", facts: part.Count(len(info.PendingRecovery)) + " " + g.Dot + " looking never acts on it"}
+	b := block{head: "pending recovery", facts: part.Count(len(info.PendingRecovery)) + " " + g.Dot + " " + press(e, action.Recover) + " shows what would be done"}
 	for _, p := range info.PendingRecovery {
 		kind := p.Kind
 		if kind == "" {
@@ -132,7 +133,9 @@ func pending(e *Env, info *engine.Info) block {
 			part.R(theme.Warn, g.Warn), part.S(" "), part.R(theme.Strong, part.Clean(kind, g)),
 			part.R(theme.Muted, " on "), part.S(part.Clean(BranchName(p.Branch), g)), part.S(part.Clean(phaseWord(p), g)),
 		}
-		if !p.StartedAt.IsZero() {
+		if left := p.WaitUntil.Sub(e.Now); left > 0 {
+			spans = append(spans, part.R(theme.Warn, " "+g.Dot+" waits "+Countdown(left)))
+		} else if !p.StartedAt.IsZero() {
 			spans = append(spans, part.R(theme.Muted, " "+g.Dot+" "+part.Ago(e.Now, p.StartedAt)+" old"))
 		}
 		if p.Problem != "" {
@@ -140,8 +143,8 @@ func pending(e *Env, info *engine.Info) block {
 		}
 		b.items = append(b.items, item{
 			key: "pending/" + p.Key, spans: func() []part.Span { return spans },
-			open:   func() Screen { return newPending(p) },
-			detail: func(d *part.Doc) { pendingDoc(d, p) },
+			open:   func() Effect { return Effect{Recover: p.Key} },
+			detail: func(d *part.Doc) { pendingDoc(e, d, p) },
 			copies: func() []Copy { return pendingCopies(p) },
 		})
 	}
@@ -163,10 +166,13 @@ func phaseWord(p engine.Pending) string {
 	return ": " + p.Phase
 }
 
-func pendingDoc(d *part.Doc, p engine.Pending) {
+func pendingDoc(e *Env, d *part.Doc, p engine.Pending) {
 	d.Head("pending recovery " + p.Kind)
-	d.Text(theme.Text, "A writer recorded this plan and did not finish it. `omnideck recover` shows what is right about it and does it; a write that it stands in the way of does so first, once it is old. Looking leaves it alone.")
+	d.Text(theme.Text, "A writer recorded this plan and did not finish it. "+press(e, action.Recover)+" shows what it means now and what recovery would do about it, and does it once it is confirmed. Looking leaves it alone.")
 	d.Gap()
+	if left := p.WaitUntil.Sub(e.Now); left > 0 {
+		d.FactRole("waits", theme.Warn, Countdown(left)+": its writer may be at work")
+	}
 	if p.Problem != "" {
 		d.FactRole("problem", theme.Bad, p.Problem)
 	}
@@ -244,7 +250,7 @@ func tableItem(e *Env, d engine.Dataset, name, rows int) item {
 				part.R(theme.Muted, plural(d.EntityCount, " row ", " rows")+"  v"+part.Count(d.Version)),
 			}
 		},
-		open:   func() Screen { return NewTable(d.Table()) },
+		open:   func() Effect { return Effect{Push: NewTable(d.Table())} },
 		detail: func(doc *part.Doc) { tableDoc(doc, d); lieDoc(doc, d) },
 		copies: func() []Copy { return tableCopies(e, d) },
 	}

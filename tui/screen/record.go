@@ -25,6 +25,7 @@ type Record struct {
 	Err          error
 	Writes       bool            // it was to change the graph
 	Receipt      *engine.Receipt // of a write that was done
+	Told         []string        // of a recovery: what became of each record
 	CLI          string          // of a write: the line that does the same
 	Expected     int64           // requests that the plan of a write foresaw; 0 = none did
 	Meter        workspace.Meter // nil when it is no longer among the newest

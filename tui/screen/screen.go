@@ -114,6 +114,8 @@ type Effect struct {
 	Form   *Form      // fill in the form of an entity
 	Shut   *Form      // this form is done with, and its draft
 	Write  *Write     // plan a change of the graph, and show it before it runs
+	// Recover shows what recovery would do, at the record with this key.
+	Recover string
 }
 
 // Prompt asks for one line of text.
@@ -283,14 +285,16 @@ type Session struct {
 	History  Load[*History]
 	Schema   Load[*engine.Schema]
 	Ledger   Load[*Ledger]
-	Chain    *engine.Versions // of __manifest as it was read last; nil = not read
+	Pending  Load[[]engine.Pending] // asked for where Info is not
+	Left     *Left                  // what is known of pending recoveries, from whatever was read last; nil = nothing
+	Chain    *engine.Versions       // of __manifest as it was read last; nil = not read
 }
 
 // NewSession makes the session of a graph of which nothing is known yet.
 func NewSession() *Session {
 	s := &Session{}
 	s.Info.name, s.Names.name, s.Snapshot.name, s.Branches.name, s.History.name = "info", "branch names", "snapshot", "branches", "commits"
-	s.Schema.name, s.Ledger.name = "schema", "ledger"
+	s.Schema.name, s.Ledger.name, s.Pending.name = "schema", "ledger", "pending records"
 	return s
 }
 

@@ -118,3 +118,11 @@ func (m meter) Sample() Reading {
 
 // Trace implements Meter.
 func (m meter) Trace() cost.Trace { return m.scope.Trace() }
+
+// Recover implements Workspace.
+func (g *graph) Recover(ctx context.Context, o engine.RecoverOptions) (*engine.RecoveryReceipt, error) {
+	if err := g.writable(); err != nil {
+		return nil, err
+	}
+	return g.Graph.Recover(ctx, o)
+}

@@ -26,6 +26,9 @@ type Workspace interface {
 	Remote() bool
 
 	Info(ctx context.Context, at engine.At) (*engine.Info, error)
+	// PendingRecords are the recovery records as they say of themselves; whether one
+	// was published is not told.
+	PendingRecords(ctx context.Context) ([]engine.Pending, error)
 	Branches(ctx context.Context) ([]engine.Branch, error)
 	BranchNames(ctx context.Context) ([]string, error)
 	Snapshot(ctx context.Context, at engine.At) (*engine.Snapshot, error)
@@ -60,7 +63,7 @@ type Workspace interface {
 	Operations(ctx context.Context, n int) ([]cost.Entry, error)
 
 	// Lock forbids writing to the graph, or allows it. A remote graph begins
-	// locked. While it is, Mutate, Load and LoadChunks are refused with an
+	// locked. While it is, Mutate, Load, LoadChunks and Recover are refused with an
 	// *engine.ReadOnlyError, whoever calls them.
 	Lock(on bool)
 	// PlanMutate and PlanLoad say what a write would do. They write nothing.
@@ -73,6 +76,13 @@ type Workspace interface {
 	Mutate(ctx context.Context, m engine.MutateOptions) (*engine.Receipt, error)
 	Load(ctx context.Context, l engine.LoadOptions) (*engine.Receipt, error)
 	LoadChunks(ctx context.Context, l engine.LoadOptions, progress func(engine.ChunkProgress)) (*engine.ChunkedReceipt, error)
+
+	// PlanRecovery says what every recovery record means and what would be done
+	// about it. It writes nothing, and may be asked while the graph is locked.
+	PlanRecovery(ctx context.Context) (*engine.RecoveryPlan, error)
+	// Recover does what a plan says. The receipt, when there is one beside an
+	// error, says what was done before.
+	Recover(ctx context.Context, o engine.RecoverOptions) (*engine.RecoveryReceipt, error)
 
 	// Scope returns a context whose requests are counted by a new meter, and by
 	// the meters that ctx already carries.

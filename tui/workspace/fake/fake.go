@@ -51,8 +51,9 @@ type Workspace struct {
 	Ledger     []cost.Entry
 	Detail     cost.Trace // of every meter; the zero value: made up from the steps
 
-	// Writing says what writes come to.
-	Writing Writing
+	// Writing says what writes come to, and Recovering what recoveries do.
+	Writing    Writing
+	Recovering Recovering
 
 	// Script says what the questions do, by method name; "" is for all others.
 	Script map[string]Step
