@@ -78,7 +78,7 @@ func TestStuckLoadPausedAnywhere(t *testing.T) {
 		seen[stuckPaused(t, image, old, whole)]++
 	}
 	for _, what := range []string{"no record", "discard", "back", "forward", "finalize"} {
-		if seen[what] == 0 {
+		if seen[what] == 0 && !pace.Race {
 			t.Errorf("no image whose load was %s: %v", what, seen)
 		}
 	}
