@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -73,4 +74,24 @@ func recordsOf(t *testing.T, stdout string) (keys []string) {
 		keys = append(keys, r.Key)
 	}
 	return keys
+}
+
+// The same states unpacked in a folder: a moved graph, whose records are left
+// until that is confirmed (decisions 41).
+func TestRecoverMovedOnDisk(t *testing.T) {
+	for _, s := range killed.Spread(t, 2, killed.States(t, "load-merge", "merge", "schema-apply", "optimize")) {
+		if len(s.Pending) == 0 {
+			continue
+		}
+		dir := filepath.Join(t.TempDir(), "copy")
+		killed.WriteDir(t, dir, s.Files)
+		if r := run(t, "recover", dir, "--apply", "--now"); r.code != exitRefused || !strings.Contains(r.stdout, killed.Root) {
+			t.Errorf("%s: nobody confirmed that the graph was moved: exit %d: %s%s", s, r.code, r.stdout, r.stderr)
+		}
+		if d := killed.Differ(s.Files, killed.ReadDir(t, dir)); d != "" {
+			t.Errorf("%s: nobody confirmed that the graph was moved, and %s", s, d)
+		}
+		run(t, "recover", dir, "--apply", "--moved").must(t)
+		s.Recovered(t, killed.StoreOf(t, "mem://copy", killed.ReadDir(t, dir)))
+	}
 }
