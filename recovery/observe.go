@@ -45,10 +45,14 @@ func (l *looker) view(ctx context.Context, branch string) (*manifest.View, error
 	if errors.As(err, new(*manifest.BranchNotFoundError)) {
 		v, err = nil, nil
 	}
-	if err == nil {
-		l.views[branch] = v
+	if err == nil && v != nil {
+		err = v.Publishable() // of rows that are missing nothing can be told
 	}
-	return v, err
+	if err != nil {
+		return nil, err
+	}
+	l.views[branch] = v
+	return v, nil
 }
 
 // judge observes what a record is about and interprets it. all are the records
@@ -213,6 +217,9 @@ func (l *looker) landed(ctx context.Context, view *manifest.View, c manifest.Com
 		return out, nil
 	}
 	then, err := manifest.Open(ctx, l.store, manifest.Options{Branch: c.Branch, Version: c.ManifestVersion, Ref: view.Ref, Lance: l.o.Open})
+	if err == nil {
+		err = then.Publishable()
+	}
 	switch {
 	case err == nil:
 		out.Tables = then.Tables
