@@ -159,16 +159,6 @@ func (x *recovering) recovery() recovery.Options {
 // execute acts on items, and tells what came of each.
 func (x *recovering) execute(ctx context.Context, items []recovery.Item, left *promote.LeftStaging) error {
 	defer x.warm.drop()
-	if left != nil && x.r.Plan != nil { // what was shown may be those of another schema apply by now
-		now, err := recovery.Look(ctx, x.door, x.operation.recovering(&RecoverOptions{}))
-		switch {
-		case err != nil:
-			return x.ended(err)
-		case now.Left == nil || now.Left.Right != left.Right || now.Left.Target != left.Target || !now.Left.Newest.Equal(left.Newest) || !slices.Equal(now.Left.Keys, left.Keys):
-			x.staged(left, errors.New("they are not those that were shown any more: look again"))
-			left = nil
-		}
-	}
 	rep, err := recovery.Execute(ctx, x.door, &recovery.Plan{Items: items, Left: left}, x.recovery())
 	if rep != nil {
 		for i := range rep.Settled {

@@ -275,7 +275,7 @@ func settleStaging(ctx context.Context, store blob.Store, left *promote.LeftStag
 	if err != nil {
 		return err
 	}
-	if l := now.Left; l == nil || l.Right != left.Right || l.Target != left.Target || !slices.Equal(l.Keys, left.Keys) {
+	if l := now.Left; l == nil || l.Right != left.Right || l.Target != left.Target || !l.Newest.Equal(left.Newest) || !slices.Equal(l.Keys, left.Keys) {
 		return &ChangedError{left.Keys[0], "", left.Text, "staged schema files that are others, or that a record owns"}
 	}
 	if rest := txn.Left(&sidecar.Record{StartedAt: left.Newest}, o.Clock(), o.Grace); rest > 0 && !o.Now {
