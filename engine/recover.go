@@ -92,7 +92,6 @@ type recovering struct {
 	items  []recovery.Item
 	left   *promote.LeftStaging
 	waited map[string]bool // keys
-	at     int             // item that is told of, from 1
 }
 
 // run acts on what is old, then waits for what is young and acts on that.

@@ -177,13 +177,6 @@ func liveOf(t testing.TB, what string, r *engine.Receipt, err error) string {
 	return plain
 }
 
-// onlyRecordGone compares a graph with itself before a discard.
-func onlyRecordGone(before, after map[string][]byte, key string) string {
-	before = maps.Clone(before)
-	delete(before, key)
-	return stuck.Differ(before, after)
-}
-
 // auditKinds are the kinds of the rows of the audit table, in order.
 func auditKinds(t testing.TB, store blob.Store) (out []string) {
 	t.Helper()

@@ -32,8 +32,6 @@ type writeRow struct {
 	moved  int    // tables whose newest version is not published
 }
 
-const noDo = txn.Refuse // beside record: false
-
 // The rows, but for those of branches of tables (tables_forks_test.go).
 func writeRows() []writeRow {
 	foreign := func(alias string) func(testing.TB, blob.Store) {

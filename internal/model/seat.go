@@ -25,7 +25,6 @@ type seat struct {
 	mu     sync.Mutex
 	op     Op
 	faulty *fault.Store
-	dead   bool // the handle's process
 }
 
 // begin sets the operation that calls belong to from now on.
