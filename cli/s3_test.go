@@ -45,7 +45,7 @@ func TestRPCEqualsWhatTheProxyCounts(t *testing.T) {
 				sample = []string{"-e", `query q() { delete Port where code = "NLRTM" }`}
 			}
 			said, seen := counted(t, l, append(args, sample...)...)
-			compareCounts(t, said, seen, v.group == "change")
+			compareCounts(t, said, seen, v.group == "change" && v.name != "recover") // which only looks, without --apply
 		})
 	}
 }

@@ -20,7 +20,8 @@ import (
 // shows it (write.go), so that one thing at a time changes the graph.
 
 // lookPending asks what is pending, where nothing on the screen tells it anyway and
-// nothing has told it yet; again: anew. It is on the meter of the navigator.
+// nothing has told it yet; again: anew. It is on the meter of that screen: what the
+// status line counts is all that was asked.
 func (m *model) lookPending(again bool) tea.Cmd {
 	if m.ws == nil || m.picking() {
 		return nil
@@ -35,7 +36,7 @@ func (m *model) lookPending(again bool) tea.Cmd {
 	if p.Busy() || !again && (m.env.Data.Left != nil || p.Problem() != nil) {
 		return nil
 	}
-	return m.ask(m.nav, []screen.Request{m.env.Data.AskPending(&m.env)})
+	return m.ask(m.top(), []screen.Request{m.env.Data.AskPending(&m.env)})
 }
 
 // nextPending is when what is said of pending recoveries stops being true: at the
