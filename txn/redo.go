@@ -88,13 +88,7 @@ func (r *Redo) Decide(ctx context.Context, judged []byte, outcomes []TableOutcom
 // table that is restored already it reads that version. The slot says what to
 // publish.
 func (r *Redo) Restore(ctx context.Context, v TableVerdict) (Slot, error) {
-	folder, ok := manifest.Location(v.Alias, manifest.Identity(v.Table))
-	if !ok {
-		return Slot{}, r.plan.fail("%s is no table", v.Alias)
-	}
-	o := r.o.Open
-	o.Branch, o.Version = v.Branch, v.Head
-	snap, err := lance.Open(ctx, r.store, folder, o)
+	snap, err := r.judged(ctx, v)
 	if err != nil {
 		return Slot{}, fmt.Errorf("restoring %s: %w", v.Alias, err)
 	}
@@ -147,13 +141,7 @@ func (r *Redo) Forward(ctx context.Context, v Verdict) (*Redone, error) {
 
 // newest binds the version of a table that was judged.
 func (r *Redo) newest(ctx context.Context, t TableVerdict) (Bound, error) {
-	folder, ok := manifest.Location(t.Alias, manifest.Identity(t.Table))
-	if !ok {
-		return Bound{}, r.plan.fail("%s is no table", t.Alias)
-	}
-	o := r.o.Open
-	o.Branch, o.Version = t.Branch, t.Head
-	snap, err := lance.Open(ctx, r.store, folder, o)
+	snap, err := r.judged(ctx, t)
 	if err != nil {
 		return Bound{}, fmt.Errorf("publishing %s: %w", t.Alias, err)
 	}
@@ -163,6 +151,17 @@ func (r *Redo) newest(ctx context.Context, t TableVerdict) (Bound, error) {
 	}
 	out, err := outputOf(r.store, t.Alias, snap)
 	return Bound{Table: t.Table, Output: out, Last: LinkOf(t.Head, tx).transaction()}, err
+}
+
+// judged opens the version of a table that a verdict is about.
+func (r *Redo) judged(ctx context.Context, v TableVerdict) (*lance.Snapshot, error) {
+	folder, ok := manifest.Location(v.Alias, manifest.Identity(v.Table))
+	if !ok {
+		return nil, r.plan.fail("%s is no table", v.Alias)
+	}
+	o := r.o.Open
+	o.Branch, o.Version = v.Branch, v.Head
+	return lance.Open(ctx, r.store, folder, o)
 }
 
 // Compensate publishes what recovery made of tables, maybe none: a roll-back,
