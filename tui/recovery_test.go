@@ -5,15 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/charmbracelet/x/ansi"
-	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/internal/pace"
-	"github.com/omnideck/omnideck/tui/theme"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
 )
 
@@ -110,10 +105,7 @@ func recovers(t *testing.T, ws *fake.Workspace, o Options, w, h int) *bench {
 }
 
 // recoverySteps are the states of a recovery, and how each is reached.
-var recoverySteps = []struct {
-	name  string
-	reach func(t *testing.T, o Options, w, h int) *bench
-}{
+var recoverySteps = []reached{
 	{"none", func(t *testing.T, o Options, w, h int) *bench { return recovers(t, foundIn(), o, w, h) }},
 	{"planning", func(t *testing.T, o Options, w, h int) *bench {
 		b := settled(t, oldAndYoung(), o, w, h)
@@ -223,48 +215,8 @@ var recoverySteps = []struct {
 }
 
 // TestRecoveryViews draws every state of a recovery.
-func TestRecoveryViews(t *testing.T) {
-	for _, step := range pace.Every(t, 4, recoverySteps) {
-		for _, size := range sizes {
-			t.Run(fmt.Sprintf("%s/%dx%d", step.name, size[0], size[1]), func(t *testing.T) {
-				var out []string
-				synctest.Test(t, func(t *testing.T) {
-					b := step.reach(t, Options{URI: fake.Harbor().Address, Screen: "tables"}, size[0], size[1])
-					out = b.draw()
-					check(t, out, size[0], size[1])
-					b.stop()
-				})
-				golden.RequireEqual(t, []byte(text(out)))
-			})
-		}
-	}
-}
+func TestRecoveryViews(t *testing.T) { drawEach(t, pace.Every(t, 4, recoverySteps)) }
 
 // TestRecoverySizesAndGlyphs: every state is whole at every size, and draws nothing
 // but ASCII and glyphs of the theme.
-func TestRecoverySizesAndGlyphs(t *testing.T) {
-	for _, ascii := range []bool{false, true} {
-		th, err := theme.New("mono", theme.Unknown, ascii)
-		if err != nil {
-			t.Fatal(err)
-		}
-		allowed := strings.Join(th.Glyph.All(), "")
-		for _, step := range recoverySteps {
-			synctest.Test(t, func(t *testing.T) {
-				b := step.reach(t, Options{URI: fake.Harbor().Address, Screen: "tables", ASCII: ascii}, 120, 40)
-				for _, r := range ansi.Strip(strings.Join(b.draw(), "")) {
-					if r > 0x7e && !strings.ContainsRune(allowed, r) {
-						t.Errorf("%s, ascii %v: draws %q", step.name, ascii, r)
-						break
-					}
-				}
-				for w := 20; w <= 220 && !ascii; w += pace.Of(7, 60) {
-					for k := range 2 {
-						checkSize(t, b, step.name, w, 5+(w*7+k*31)%66)
-					}
-				}
-				b.stop()
-			})
-		}
-	}
-}
+func TestRecoverySizesAndGlyphs(t *testing.T) { drawWhole(t, recoverySteps, "") }

@@ -3,21 +3,17 @@ package tui
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
-	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/tui/runner"
 	"github.com/omnideck/omnideck/tui/screen"
-	"github.com/omnideck/omnideck/tui/theme"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
 	"github.com/omnideck/omnideck/txn"
 )
@@ -114,10 +110,7 @@ func (b *bench) mergeIn() *bench {
 var errRecovery = &txn.RecoveryRequiredError{OperationID: "01KD8W3Q4Y8ZT5V6M2B0000AB", Reason: "its effects are done and could not be published"}
 
 // writeSteps are the steps of a write, and how each is reached.
-var writeSteps = []struct {
-	name  string
-	reach func(t *testing.T, o Options, w, h int) *bench
-}{
+var writeSteps = []reached{
 	{"draft-mutate", func(t *testing.T, o Options, w, h int) *bench {
 		return settled(t, scripted(), o, w, h).typedQuery(renames + "\nquery drop() {\n  delete Port where code = \"x\"\n}")
 	}},
@@ -255,51 +248,11 @@ var writeSteps = []struct {
 }
 
 // TestWriteViews draws every step of a write.
-func TestWriteViews(t *testing.T) {
-	for _, step := range pace.Every(t, 5, writeSteps) {
-		for _, size := range sizes {
-			t.Run(fmt.Sprintf("%s/%dx%d", step.name, size[0], size[1]), func(t *testing.T) {
-				var out []string
-				synctest.Test(t, func(t *testing.T) {
-					b := step.reach(t, Options{URI: fake.Harbor().Address, Screen: "tables"}, size[0], size[1])
-					out = b.draw()
-					check(t, out, size[0], size[1])
-					b.stop()
-				})
-				golden.RequireEqual(t, []byte(text(out)))
-			})
-		}
-	}
-}
+func TestWriteViews(t *testing.T) { drawEach(t, pace.Every(t, 5, writeSteps)) }
 
 // TestWriteSizesAndGlyphs: every step is whole at every size, and draws nothing
 // but ASCII and glyphs of the theme around what was typed.
-func TestWriteSizesAndGlyphs(t *testing.T) {
-	for _, ascii := range []bool{false, true} {
-		th, err := theme.New("mono", theme.Unknown, ascii)
-		if err != nil {
-			t.Fatal(err)
-		}
-		allowed := strings.Join(th.Glyph.All(), "") + "港"
-		for _, step := range writeSteps {
-			synctest.Test(t, func(t *testing.T) {
-				b := step.reach(t, Options{URI: fake.Harbor().Address, Screen: "tables", ASCII: ascii}, 120, 40)
-				for _, r := range ansi.Strip(strings.Join(b.draw(), "")) {
-					if r > 0x7e && !strings.ContainsRune(allowed, r) {
-						t.Errorf("%s, ascii %v: draws %q", step.name, ascii, r)
-						break
-					}
-				}
-				for w := 20; w <= 220 && !ascii; w += pace.Of(7, 60) {
-					for k := range 2 {
-						checkSize(t, b, step.name, w, 5+(w*7+k*31)%66)
-					}
-				}
-				b.stop()
-			})
-		}
-	}
-}
+func TestWriteSizesAndGlyphs(t *testing.T) { drawWhole(t, writeSteps, "港") }
 
 // A key that comes early, a key of moving, and the key that opens a write confirm
 // nothing.
