@@ -38,7 +38,7 @@ func (g *Graph) PlanRecovery(ctx context.Context) (*RecoveryPlan, error) {
 func (o *operation) recovering(r *RecoverOptions) recovery.Options {
 	return recovery.Options{
 		Mode: txn.Full, Only: r.Only, Now: r.Now, Moved: r.Moved, Grace: o.grace,
-		Open: lance.OpenOptions{Parallelism: o.opts.Concurrency}, Clock: o.clock, IDs: o.ids,
+		Open: lance.OpenOptions{Parallelism: o.opts.Concurrency}, Known: &o.warm.known, Clock: o.clock, IDs: o.ids,
 	}
 }
 

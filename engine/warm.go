@@ -14,6 +14,9 @@ var processIDs = txn.NewIDs(nil, nil)
 type warm struct {
 	mu sync.Mutex
 	by map[string]*txn.Warm
+	// known are the views that writes and recoveries had, which stay when the rest is
+	// dropped: what they hold of `__manifest` is not read again.
+	known manifest.Known
 }
 
 func branchKey(branch string) string {
@@ -39,6 +42,9 @@ func (w *warm) drop() {
 func (w *warm) keep(branch string, left *txn.Warm) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if left != nil {
+		w.known.Saw(left.View)
+	}
 	if w.by == nil {
 		w.by = map[string]*txn.Warm{}
 	}

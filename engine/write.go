@@ -219,7 +219,7 @@ func onlyNothing(err error) error {
 func (o *operation) txnOptions(ctx context.Context, w WriteOptions, in *intent) (txn.Options, error) {
 	seen, err := o.base(ctx, w, in)
 	return txn.Options{
-		Branch: w.Branch, Actor: w.Actor, ExpectedHead: w.IfCommit, Seen: seen, Warm: o.warm.of(w.Branch),
+		Branch: w.Branch, Actor: w.Actor, ExpectedHead: w.IfCommit, Seen: seen, Warm: o.warm.of(w.Branch), Known: &o.warm.known,
 		Open: lance.OpenOptions{Parallelism: o.opts.Concurrency, Texts: w.texts}, Now: o.clock, IDs: o.ids, Grace: o.grace, Events: w.Events,
 	}, err
 }

@@ -111,11 +111,12 @@ func (p *plan) tables(s *State) []Entry {
 }
 
 // place notes where the rows lie now.
-func (p *plan) place(fragment uint64) {
+func (p *plan) place(rows []Row) {
 	at := &p.after.at
-	for i, r := range p.rows() {
+	for i := range rows {
+		r := &rows[i]
 		id, _ := r.identity()
-		here := spot{fragment: fragment, offset: uint32(i)}.address()
+		here := r.spot().address()
 		switch r.Kind {
 		case KindTable:
 			at.tables[id] = here
@@ -126,7 +127,7 @@ func (p *plan) place(fragment uint64) {
 		case KindTombstone:
 			for k := range p.after.Tombstones {
 				if t := &p.after.Tombstones[k]; t.Identity == id && t.Version == r.Version.V {
-					t.row = RowRef{r.ObjectID, r.Kind, fragment, uint32(i)}
+					t.row = r.ref()
 				}
 			}
 		}
@@ -144,7 +145,11 @@ func (p *plan) view(snap *lance.Snapshot) *View {
 	}
 	for _, f := range snap.Fragments() {
 		if !known[f.ID] {
-			p.place(f.ID)
+			rows := p.rows()
+			for i := range rows {
+				rows[i].Fragment, rows[i].Offset = f.ID, uint32(i)
+			}
+			p.place(rows)
 		}
 	}
 	return &View{Head: *newHead(snap, base.Ref, nil, base.opened), State: p.after}

@@ -25,6 +25,12 @@
 // (greater last-updated version, then greater fragment id), then exactly those
 // are deleted. Anything else reads the fragment's deletion file.
 //
+// Whoever has an older view of the branch gives it (Options.Since): then only the
+// fragments that it has not are read, and the publishes in between are folded one
+// by one as this program folds its own (since.go). That two writers in turn, each
+// warm, cost the same at any depth rests on this. What such rows do not tell is
+// read whole.
+//
 // Rows are taken as they are decoded, a few thousand at a time: sound commits
 // and version rows into packed columns, the few others whole. What tells
 // duplicates, superseded and deleted rows is settled on these, so that reading a
@@ -60,7 +66,7 @@
 // (State.at), so that nothing is looked up.
 //
 // The version is never rebased. When another writer made it, the next attempt
-// reads what is there and plans anew. The first attempt may build on a View that
+// reads what came since and plans anew. The first attempt may build on a View that
 // the caller has: then nothing is read, and creating the version decides.
 //
 // The state after a publish is folded in memory, from the state before and the

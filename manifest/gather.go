@@ -72,9 +72,14 @@ func (g *gathered) take(r *Row, keep func(string) string) {
 	}
 }
 
-// other keeps a row whole. Of a kind that nobody knows the long texts are never
-// asked for.
+// other keeps a row whole.
 func (g *gathered) other(r *Row, keep func(string) string) {
+	g.others = append(g.others, r.kept(keep))
+}
+
+// kept is the row with texts that last, as keep makes them. Of a kind that nobody
+// knows the long texts are never asked for.
+func (r *Row) kept(keep func(string) string) Row {
 	o := *r
 	switch r.Kind {
 	case KindTable, KindVersion, KindTombstone, KindCommit, KindHead:
@@ -84,7 +89,7 @@ func (g *gathered) other(r *Row, keep func(string) string) {
 	for _, s := range []*string{&o.ObjectID, &o.Kind, &o.Location.V, &o.Metadata.V, &o.Alias, &o.Branch.V} {
 		*s = keep(*s)
 	}
-	g.others = append(g.others, o)
+	return o
 }
 
 // len is the number of rows in a list.

@@ -26,6 +26,9 @@ type Options struct {
 	// ReadDeletions reads every deletion file instead of telling from the rows
 	// what is deleted, and compares.
 	ReadDeletions bool
+	// Since is an older view of the branch, nil = none. Where it can be told what came
+	// after it, the fragments that it has are not read again; what is read is the same.
+	Since *View
 	// Lance carries cache, allocator, concurrency and base-path access; its
 	// Branch and Version are set from the above.
 	Lance lance.OpenOptions
@@ -43,7 +46,8 @@ type Head struct {
 	Ref       *refs.Branch // nil on main and when RefErr is set
 	RefErr    error        // the ref could not be read or is damaged; the branch is shown all the same
 
-	opened Options
+	opened Options // without Since
+	known  *View   // that it was opened since, until it is read
 }
 
 // View is a Head with its rows folded.
@@ -94,10 +98,12 @@ func newHead(snap *lance.Snapshot, ref *refs.Branch, refErr error, o Options) *H
 	if o.Lance.Parallelism <= 0 {
 		o.Lance.Parallelism = defaultParallel
 	}
+	known := o.Since
+	o.Since = nil // or each view would hold all before it
 	h := &Head{
 		Branch: o.Branch, Version: snap.Version(), Stamp: readStamp(snap.Schema()),
 		Fragments: len(snap.Fragments()), Bytes: uint64(max(snap.Object().Size, 0)),
-		Snapshot: snap, Ref: ref, RefErr: refErr, opened: o,
+		Snapshot: snap, Ref: ref, RefErr: refErr, opened: o, known: known,
 	}
 	for _, f := range snap.Fragments() {
 		h.Rows += f.PhysicalRows
@@ -131,13 +137,20 @@ func Open(ctx context.Context, store blob.Store, o Options) (*View, error) {
 	return h.Read(ctx)
 }
 
-// Read folds the rows: one GET for each fragment, side by side. Fragments that
+// Read folds the rows: one GET for each fragment that is not in Options.Since, side
+// by side. Fragments that
 // cannot be read become Problems and mark what their loss makes doubtful; only
 // when not one can be read is that an error. A graph of a newer generation is
 // not folded: *StampError.
 func (h *Head) Read(ctx context.Context) (*View, error) {
 	if h.Stamp.Newer() {
 		return nil, &StampError{h.Stamp}
+	}
+	if old := h.known; old != nil {
+		h.known = nil
+		if v := h.since(ctx, old); v != nil {
+			return v, nil
+		}
 	}
 	r := reading{head: h, rows: gathered{whole: !h.Stamp.Modern}}
 	if err := r.read(ctx); err != nil {

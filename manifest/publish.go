@@ -30,7 +30,7 @@ type PublishOptions struct {
 	// nothing of `__manifest` (on a branch only the ref). Whoever gives one has
 	// probed it a moment ago. nil: the first attempt reads like the others.
 	From *View
-	Open Options // how to read otherwise; its Branch, Version and Ref are not used
+	Open Options // how to read otherwise; its Branch, Version and Ref are not used, its Since when nothing newer is known
 
 	Edits    []Edit     // Registration, Rename, Update, Tombstone
 	Expected []Expected // what must be published; checked by every attempt
@@ -116,6 +116,7 @@ func Publish(ctx context.Context, store blob.Store, o PublishOptions) (*Publishe
 type publisher struct {
 	store    blob.Store
 	o        PublishOptions
+	last     *View // that was judged
 	attempts int
 }
 
@@ -125,7 +126,10 @@ func (p *publisher) open(ctx context.Context) (*View, error) {
 	if p.o.From != nil {
 		o = p.o.From.opened
 	}
-	o.Branch, o.Version, o.Ref = p.o.Branch, 0, nil
+	o.Branch, o.Version, o.Ref, o.Since = p.o.Branch, 0, nil, p.last
+	if p.last == nil {
+		o.Since = p.o.Open.Since
+	}
 	v, err := Open(ctx, p.store, o)
 	var gone *BranchNotFoundError
 	if errors.As(err, &gone) && p.o.Head != nil {
@@ -144,6 +148,7 @@ func (p *publisher) attempt(ctx context.Context, base *View) (*Published, error)
 			return nil, err
 		}
 	}
+	p.last = base
 	pl, err := base.plan(&p.o)
 	if err != nil {
 		return nil, err

@@ -165,7 +165,7 @@ func said(v *txn.Verdict) string {
 func (e *execution) act(ctx context.Context, r *record) error {
 	v := r.Verdict
 	e.data = r.data
-	e.redo = txn.NewRedo(e.store, r.Key, r.plan, txn.Options{Open: e.o.Open, Now: e.o.Clock, IDs: e.o.IDs, Backoff: e.o.Backoff})
+	e.redo = txn.NewRedo(e.store, r.Key, r.plan, txn.Options{Open: e.o.Open, Known: e.o.Known, Now: e.o.Clock, IDs: e.o.IDs, Backoff: e.o.Backoff})
 	row := audit.Row{Kind: audit.RolledForward, Actor: r.Actor, Operation: r.Operation, Writer: r.Kind, Outcomes: forward(r), At: e.o.Clock()}
 	e.out.Do, e.out.RolledTo = v.Do, txn.Forward
 	var err error
@@ -363,6 +363,7 @@ func forward(r *record) []txn.TableOutcome {
 // Sweep looks and executes until nothing is left to do, or what is left cannot
 // be acted on: what a writer does that meets old records.
 func Sweep(ctx context.Context, store blob.Store, o Options) (*Report, error) {
+	o = o.completed()
 	for n := 1; ; n++ {
 		p, err := Look(ctx, store, o)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/recovery/promote"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn"
@@ -30,6 +31,9 @@ const tries = 3
 func (o Options) completed() Options {
 	if o.Clock == nil {
 		o.Clock = time.Now
+	}
+	if o.Known == nil {
+		o.Known = &manifest.Known{}
 	}
 	if o.Open.Parallelism <= 0 {
 		o.Open.Parallelism = sideBySide

@@ -41,7 +41,7 @@ func (l *looker) view(ctx context.Context, branch string) (*manifest.View, error
 	if v, known := l.views[branch]; known {
 		return v, nil
 	}
-	v, err := manifest.Open(ctx, l.store, manifest.Options{Branch: branch, Lance: l.o.Open})
+	v, err := manifest.Open(ctx, l.store, manifest.Options{Branch: branch, Lance: l.o.Open, Since: l.o.Known.Of(branch)})
 	if errors.As(err, new(*manifest.BranchNotFoundError)) {
 		v, err = nil, nil
 	}
@@ -52,6 +52,7 @@ func (l *looker) view(ctx context.Context, branch string) (*manifest.View, error
 		return nil, err
 	}
 	l.views[branch] = v
+	l.o.Known.Saw(v)
 	return v, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/recovery/promote"
 	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/sidecar"
@@ -21,7 +22,10 @@ type Options struct {
 	// Grace is that of txn.Options: 0 = 30 s, negative = none.
 	Grace time.Duration
 
-	Open    lance.OpenOptions
+	Open lance.OpenOptions
+	// Known are views of branches that somebody had, and gets those that are read: a
+	// fragment of `__manifest` is so read once. nil = each call has its own.
+	Known   *manifest.Known
 	Clock   func() time.Time // nil = time.Now
 	IDs     *txn.IDs         // nil = those of the process
 	Backoff func(ctx context.Context, n int) error

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
-	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
@@ -57,7 +56,7 @@ func (p *publishing) other(ctx context.Context) (*pending, error) {
 	if same {
 		return nil, nil
 	}
-	live, err := manifest.Open(ctx, p.t.store, manifest.Options{Branch: p.o.Branch, Lance: p.o.Open})
+	live, err := p.t.reopen(ctx, p.view)
 	if err != nil {
 		return nil, fmt.Errorf("looking for other writers: %w", err)
 	}

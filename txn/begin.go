@@ -2,6 +2,7 @@ package txn
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,7 +161,12 @@ func (t *Txn) view(ctx context.Context) (*manifest.View, error) {
 			return w.View, err
 		}
 	}
-	return manifest.Open(ctx, t.store, manifest.Options{Branch: t.o.Branch, Lance: t.o.Open})
+	return t.reopen(ctx, cmp.Or(t.o.Warm.View, t.o.Known.Of(t.o.Branch)))
+}
+
+// reopen reads the newest state of the branch, of which a view is known, nil = none.
+func (t *Txn) reopen(ctx context.Context, known *manifest.View) (*manifest.View, error) {
+	return manifest.Open(ctx, t.store, manifest.Options{Branch: t.o.Branch, Lance: t.o.Open, Since: known})
 }
 
 // standing reports whether a view is the newest of its branch.

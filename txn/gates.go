@@ -98,7 +98,7 @@ func (p *publishing) again(ctx context.Context) (*looked, error) {
 	g.Go(func() error {
 		same, err := t.standing(gctx, t.View)
 		if err == nil && !same {
-			l.view, err = manifest.Open(gctx, t.store, manifest.Options{Branch: t.o.Branch, Lance: t.o.Open})
+			l.view, err = t.reopen(gctx, t.View)
 		}
 		if errors.As(err, new(*manifest.BranchNotFoundError)) {
 			l.view, err = nil, nil
@@ -194,7 +194,7 @@ func (p *publishing) stopped(ctx context.Context, cause error) error {
 // settle looks at every table of the armed plan, and at the branch.
 func (p *publishing) settle(ctx context.Context) (Verdict, []uint64, error) {
 	t := p.t
-	live, err := manifest.Open(ctx, t.store, manifest.Options{Branch: t.o.Branch, Lance: t.o.Open})
+	live, err := t.reopen(ctx, t.View)
 	if err != nil {
 		return Verdict{}, nil, err
 	}

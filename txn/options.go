@@ -26,7 +26,10 @@ type Options struct {
 	Dry bool
 
 	Warm *Warm // what an earlier write or reading of this store left
-	Open lance.OpenOptions
+	// Known are views of branches: what they hold of the newest state is not read
+	// again. The view of Warm is one of them; nil = no others.
+	Known *manifest.Known
+	Open  lance.OpenOptions
 
 	Now   func() time.Time                                 // nil = time.Now
 	IDs   *IDs                                             // nil = those of the process

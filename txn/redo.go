@@ -27,7 +27,7 @@ type Redo struct {
 }
 
 // NewRedo begins with the plan that a record tells. key is the object that holds
-// it, as it was listed. Of the options Open, Now, IDs and Backoff count.
+// it, as it was listed. Of the options Open, Known, Now, IDs and Backoff count.
 func NewRedo(store blob.Store, key string, plan *PublishPlan, o Options) *Redo {
 	return &Redo{store: store, key: key, plan: plan, o: o.completed()}
 }

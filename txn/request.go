@@ -14,7 +14,7 @@ import (
 // bound.
 func (p *PublishPlan) request(o *Options) manifest.PublishOptions {
 	out := manifest.PublishOptions{
-		Branch: p.Base.Branch, Open: manifest.Options{Lance: o.Open}, Now: o.Now, Rand: o.IDs, Backoff: o.Backoff,
+		Branch: p.Base.Branch, Open: manifest.Options{Lance: o.Open, Since: o.Known.Of(p.Base.Branch)}, Now: o.Now, Rand: o.IDs, Backoff: o.Backoff,
 		Commit: &manifest.Intent{ID: p.Lineage.CommitID, MergedParent: text(p.Lineage.MergedParent), Actor: p.Actor, CreatedAt: p.Lineage.CreatedAt},
 	}
 	if p.Pre == ExactHead {
@@ -104,7 +104,9 @@ func publish(ctx context.Context, store blob.Store, o manifest.PublishOptions) (
 		if err == nil || decided(err) || errors.As(err, new(*RecoveryRequiredError)) {
 			break
 		}
-		o.From = nil
+		if o.From != nil {
+			o.From, o.Open.Since = nil, o.From
+		}
 	}
 	return made, err
 }

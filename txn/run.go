@@ -62,6 +62,7 @@ func Run(ctx context.Context, store blob.Store, o Options, plan func(context.Con
 			o.moved, o.Seen = true, t.State()
 		}
 		o.watch.step(Event{Step: StepAgain, Operation: p.ID, Err: err})
+		o.Warm = &Warm{Store: store, View: t.View, Tables: t.o.Warm.Tables}
 		if err := o.wait(ctx, n); err != nil {
 			return nil, errors.Join(last, err)
 		}
