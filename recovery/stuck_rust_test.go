@@ -14,6 +14,7 @@ import (
 	"github.com/omnideck/omnideck/internal/s3lab/lab"
 	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/recovery"
+	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
@@ -97,7 +98,8 @@ func TestStuckStatesLikeTheRustEngine(t *testing.T) {
 }
 
 // What we recovered the Rust CLI opens for writing and finds nothing to do; it
-// writes, and its repair finds nothing.
+// writes, and its repair finds nothing. Where a schema apply left its lock it first
+// refuses, as is written down, and then does so, too.
 func TestStuckStatesGoOnInTheRustEngine(t *testing.T) {
 	r := newReference(t, lab.Options{})
 	for _, s := range stuck.Spread(t, 2, stuck.States(t)) {
@@ -114,12 +116,15 @@ func TestStuckStatesGoOnInTheRustEngine(t *testing.T) {
 		if d := stuck.Differ(ours, stuck.ReadDir(t, r.dir())); d != "" {
 			t.Errorf("%s: the Rust CLI had something to do: %s", s, d)
 		}
-		if !s.Locked() {
-			if err := r.mutate(`update Vessel set { name: "Written After" } where imo = 9000017`); err != nil {
-				t.Errorf("%s: %v", s, err)
+		if s.Locked() { // until somebody who knows that no apply runs removes it
+			if err := os.Remove(path.Join(r.dir(), txn.LockKey)); err != nil {
+				t.Error(err)
 			}
-			stuck.AtRest(t, stuck.StoreOf(t, stuck.Root, stuck.ReadDir(t, r.dir())), "main")
 		}
+		if err := r.mutate(`update Vessel set { name: "Written After" } where imo = 9000017`); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+		stuck.AtRest(t, stuck.StoreOf(t, stuck.Root, stuck.ReadDir(t, r.dir())), "main")
 		out, err := r.run("repair", "--json", stuck.Root)
 		if err != nil || strings.Count(out, `"classification"`) == 0 || strings.Count(out, `"no_drift"`) != strings.Count(out, `"classification"`) {
 			t.Errorf("%s: repair: %v: %s", s, err, out)
