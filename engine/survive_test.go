@@ -95,22 +95,23 @@ func recoverer(job []string) error {
 func TestKilledAndRecovered(t *testing.T) {
 	for _, where := range []string{"local", "s3"} {
 		t.Run(where, func(t *testing.T) {
-			uri := filepath.Join(t.TempDir(), "g")
-			if where == "s3" {
-				uri = lab.Test(t, lab.Options{}).URI("g")
+			writes := environ("OMNIDECK_SURVIVE", pace.Of(40, 20))
+			uri, life := filepath.Join(t.TempDir(), "g"), min(max(1000, 5*writes), 10_000)
+			if where == "s3" { // where a new process reads a version's file for each write before
+				uri, life = lab.Test(t, lab.Options{}).URI("g"), min(max(1000, 15*writes), 30_000)
 			}
-			survive(t, uri, environ("OMNIDECK_SURVIVE", pace.Of(40, 20)))
+			survive(t, uri, writes, life)
 		})
 	}
 }
 
-func survive(t *testing.T, uri string, writes int) {
+func survive(t *testing.T, uri string, writes, life int) {
 	if err := duel.Begin(t.Context(), uri); err != nil {
 		t.Fatal(err)
 	}
 	seed := uint64(time.Now().UnixNano())
 	began := time.Now()
-	s := &surviving{uri: uri, seed: seed, life: environ("OMNIDECK_LIFE", min(max(1000, 5*writes), 10_000))}
+	s := &surviving{uri: uri, seed: seed, life: environ("OMNIDECK_LIFE", life)}
 	ctx, cancel := context.WithCancel(t.Context())
 	var recoverers, writers sync.WaitGroup
 	recoverers.Go(func() { s.recoverers(ctx) })
