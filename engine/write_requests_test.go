@@ -210,7 +210,7 @@ func TestFirstWriteAfterReading(t *testing.T) {
 
 // On a graph that nobody maintains every commit adds a fragment to `__manifest`,
 // and an insert one to its table: a fresh process reads each of them, a warm
-// handle none. OMNIDECK_FULL=1 goes down to 1000 commits.
+// handle none, and one that another wrote beside those of the other. OMNIDECK_FULL=1 goes down to 1000 commits.
 func TestRequestsAtDepth(t *testing.T) {
 	depths := []int{10, 100}
 	if os.Getenv("OMNIDECK_FULL") != "" {
@@ -229,20 +229,27 @@ func TestRequestsAtDepth(t *testing.T) {
 				asked(t, makeHarbor(t), h.g, 0)
 				asked(t, appendPorts(12), h.g, 0)
 				h.commits = 2
-				var warm, cold []cost.Point
+				other := writable(t, s)
+				var warm, beside, cold []cost.Point
 				for _, depth := range depths {
 					w, c := h.at(depth)
 					t.Logf("depth %d: warm %d requests in %d hops, cold %d in %d", depth, w.Requests, w.Hops, c.Requests, c.Hops)
 					if w.Requests > 25 || w.Hops > 16 {
 						t.Errorf("warm at depth %d: %d requests in %d hops, at most 25 in 16", depth, w.Requests, w.Hops)
 					}
+					asked(t, history.do, other, 100_000+depth)
+					asked(t, history.do, h.g, 200_000+depth)
+					b, _ := asked(t, history.do, other, 300_000+depth)
+					h.commits += 3
+					t.Logf("depth %d: warm beside another %d requests in %d hops", depth, b.Requests, b.Hops)
 					f := history.reads * int64(depth)
 					if c.Requests > f+40 {
 						t.Errorf("cold at depth %d: %d requests, at most 40 beyond %d fragments", depth, c.Requests, f)
 					}
-					warm, cold = append(warm, cost.Point{Depth: depth, Cost: w.Requests}), append(cold, cost.Point{Depth: depth, Cost: c.Requests - f})
+					warm, beside, cold = append(warm, cost.Point{Depth: depth, Cost: w.Requests}), append(beside, cost.Point{Depth: depth, Cost: b.Requests}), append(cold, cost.Point{Depth: depth, Cost: c.Requests - f})
 				}
 				cost.RequireFlat(t, "a warm write", 0, warm...)
+				cost.RequireFlat(t, "a warm write after one of another handle", 0, beside...)
 				cost.RequireFlat(t, "a fresh process beyond fragments", 2, cold...)
 			})
 		})
