@@ -178,6 +178,8 @@ func TestRecoveryOfALockedGraph(t *testing.T) {
 		if n, _ := ws.Recovered(); n != 0 || b.writer == nil {
 			t.Fatal("it ran while the graph is locked")
 		}
+		b.keys("enter")
+		b.shows("nothing ran: the graph is read-only; U unlocks it")
 		if _, err := ws.Recover(t.Context(), engine.RecoverOptions{}); !errors.As(err, new(*engine.ReadOnlyError)) {
 			t.Errorf("the workspace itself: %v", err)
 		}
