@@ -369,6 +369,8 @@ func (r *Runner) recoveryReview(e *screen.Env, k tea.KeyPressMsg, id action.ID) 
 		r.switchHurry(e)
 	case id == action.Mark:
 		r.switchTaken(e)
+	case id == action.Open && e.Locked && len(x.runs(e.Now)) > 0:
+		return Do{Note: "nothing ran: the graph is read-only; " + press(e, action.Unlock) + " unlocks it"}
 	case id == action.Open && c.level == 0:
 		return r.leaveRecovery("")
 	case id == action.Open:

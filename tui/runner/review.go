@@ -126,8 +126,6 @@ func (r *Runner) reviewKey(e *screen.Env, k tea.KeyPressMsg) Do {
 		c.onRun = !c.onRun
 	case a.ID == action.Open && c.level == 1 && c.onRun:
 		return Do{Run: true}
-	case a.ID == action.Open && r.rec != nil && e.Locked && len(r.rec.runs(e.Now)) > 0:
-		return Do{Note: "nothing ran: the graph is read-only; " + press(e, action.Unlock) + " unlocks it"}
 	case a.ID == action.Open && c.level < 2:
 		return r.back(e)
 	case a.ID == action.Open:
