@@ -132,6 +132,7 @@ func (l *Left) Chip(t *theme.Theme, now time.Time) part.Watched {
 		long, short = ", refused", " refused"
 		if refused < n {
 			long = ", " + part.Count(refused) + " refused"
+			short = long
 		}
 	case ripe:
 		if age := part.Ago(now, l.Oldest()); age != "" {
