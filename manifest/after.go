@@ -90,7 +90,7 @@ func (p *plan) tables(s *State) []Entry {
 		if reg, renamed := p.regs[e.Identity]; renamed {
 			e.Alias = reg.Alias
 		}
-		if tomb := p.tombs[e.Identity]; tomb < e.Version {
+		if tomb, ends := p.tombs[e.Identity]; !ends || tomb < e.Version {
 			out = append(out, e)
 		}
 	}
@@ -152,5 +152,5 @@ func (p *plan) view(snap *lance.Snapshot) *View {
 			p.place(rows)
 		}
 	}
-	return &View{Head: *newHead(snap, base.Ref, nil, base.opened), State: p.after}
+	return &View{Head: *newHead(snap, base.Ref, nil, base.opened), State: p.after, filed: base.filed}
 }

@@ -452,6 +452,16 @@ func (c *Commits) linked(u ulid, text string, at side) int32 {
 	return away
 }
 
+// awaits says that a commit of that id, which has no row, is a parent of one here.
+func (c *Commits) awaits(id string) bool {
+	for _, text := range c.away {
+		if text == id {
+			return true
+		}
+	}
+	return c.base != nil && c.base.awaits(id)
+}
+
 func (c *Commits) setAway(at side, text string) {
 	if c.away == nil {
 		c.away = map[side]string{}

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -95,6 +96,11 @@ var layout = []writtenField{
 
 func sameField(f *format.Field, w writtenField) bool {
 	return f.Name == w.name && f.LogicalType == w.logical && f.ID == w.id && f.Nullable == w.nullable && f.PrimaryKey == (w.name == "object_id")
+}
+
+// laidOut says that a schema has these columns and no others.
+func laidOut(s *format.Schema) bool {
+	return len(s.Fields) == len(layout) && slices.EqualFunc(s.Fields, layout, sameField)
 }
 
 // schemaOf is the schema of a new `__manifest`.

@@ -55,6 +55,8 @@ type View struct {
 	Head
 	State
 	Problems []Problem // in row order; none is left out
+
+	filed []uint64 // fragments of which the deletion file, and not newer rows, tells what is deleted
 }
 
 // Peek opens a version without reading rows: latest = one LIST and one GET, a
@@ -159,7 +161,7 @@ func (h *Head) Read(ctx context.Context) (*View, error) {
 	if err := r.deletions(ctx); err != nil {
 		return nil, err
 	}
-	v := &View{Head: *h}
+	v := &View{Head: *h, filed: r.filed}
 	if h.Stamp.Modern {
 		if err := r.metadata(ctx); err != nil {
 			return nil, err

@@ -94,7 +94,7 @@ func (v *View) Publishable() error {
 			bad.Why = append(bad.Why, p.Error())
 		}
 	}
-	if f := v.Snapshot.Schema().Fields; len(f) != len(layout) || !slices.EqualFunc(f, layout, sameField) {
+	if !laidOut(v.Snapshot.Schema()) {
 		bad.Why = append(bad.Why, "its columns are not those that this program writes")
 	}
 	if len(bad.Why) > 0 {

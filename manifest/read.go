@@ -20,6 +20,7 @@ type reading struct {
 	problems []Problem
 	doubts   []doubt
 	lost     []*lance.FragmentError
+	filed    []uint64 // fragments whose rows do not tell which of them are deleted
 }
 
 // batchRows is how many rows are decoded into Rows at once.
@@ -94,7 +95,8 @@ func (r *reading) deletions(ctx context.Context) error {
 		}
 	}
 	r.rows.group()
-	unread := r.rows.supersede(counts)
+	r.filed = r.rows.supersede(counts)
+	unread := r.filed
 	told := map[uint64]bool{}
 	if r.head.opened.ReadDeletions {
 		for _, c := range counts {

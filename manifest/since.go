@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/format"
+	"github.com/omnideck/omnideck/lance/rowid"
 )
 
 // since is the version folded from an older view of its branch and the rows of
@@ -17,7 +18,7 @@ import (
 // there that these rows do not tell (a compaction, a deletion of another kind, a
 // row that breaks a rule, a branch made again), and everything is to be read.
 func (h *Head) since(ctx context.Context, old *View) *View {
-	c := catchUp{head: h, old: old, fresh: map[uint64]bool{}, gone: map[uint64]uint64{}}
+	c := catchUp{now: h, old: old, fresh: map[uint64]bool{}, gone: map[uint64]uint64{}}
 	if !c.related() || !c.grown() {
 		return nil
 	}
@@ -43,41 +44,46 @@ func (h *Head) since(ctx context.Context, old *View) *View {
 			return nil
 		}
 	}
-	return &View{Head: *h, State: state}
+	return &View{Head: *h, State: state, filed: old.filed}
 }
 
 // catchUp is a reading of what came after a view.
 type catchUp struct {
-	head  *Head
+	now   *Head
 	old   *View
 	fresh map[uint64]bool   // fragments that the view has not
 	gone  map[uint64]uint64 // rows deleted since in fragments that it has, of which no newer row was seen yet
 }
 
-// related says that the view is an older state of the same branch, and sound.
+// related says that the view is an older state of the same branch, and sound, and
+// that what it was read from is read in the same way now.
 func (c *catchUp) related() bool {
-	h, old := c.head, c.old
+	h, old := c.now, c.old
 	same := h.Branch == old.Branch && (h.Ref == nil) == (old.Ref == nil) && h.RefErr == nil && old.RefErr == nil
 	if same && h.Ref != nil {
 		same = slices.Equal(h.Ref.Identifier, old.Ref.Identifier)
 	}
-	return same && h.Version > old.Version && h.Stamp == old.Stamp && !h.opened.ReadDeletions &&
+	for _, base := range old.Snapshot.Manifest().BasePaths {
+		same = same && slices.Contains(h.Snapshot.Manifest().BasePaths, base)
+	}
+	return same && h.Version > old.Version && h.Stamp == old.Stamp && laidOut(h.Snapshot.Schema()) && !h.opened.ReadDeletions &&
 		len(old.Problems) == 0 && old.Publishable() == nil && old.LineageDoubt == ""
 }
 
 // grown says that every fragment of the view is still there, and notes what is
-// new.
+// new. What else was deleted in a fragment can be told from newer rows only where
+// these told all before.
 func (c *catchUp) grown() bool {
-	now := map[uint64]*format.Fragment{}
-	for i, f := range c.head.Snapshot.Fragments() {
-		now[f.ID], c.fresh[f.ID] = &c.head.Snapshot.Fragments()[i], true
+	there := map[uint64]*format.Fragment{}
+	for i, f := range c.now.Snapshot.Fragments() {
+		there[f.ID], c.fresh[f.ID] = &c.now.Snapshot.Fragments()[i], true
 	}
-	if len(now) != len(c.head.Snapshot.Fragments()) {
+	if len(there) != len(c.now.Snapshot.Fragments()) {
 		return false
 	}
 	for _, f := range c.old.Snapshot.Fragments() {
-		n := now[f.ID]
-		if n == nil || !sameRows(&f, n) {
+		n := there[f.ID]
+		if n == nil || !sameRows(&f, n) || !writtenBy(&f, c.old.Version) || !sameDeletion(f.Deletion, n.Deletion) && slices.Contains(c.old.filed, f.ID) {
 			return false
 		}
 		before, after := deletedIn(&f), deletedIn(n)
@@ -99,13 +105,30 @@ func deletedIn(f *format.Fragment) uint64 {
 	return f.Deletion.Rows
 }
 
+func sameDeletion(a, b *format.DeletionFile) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+// writtenBy says that a version has all rows of the fragment as they are: any that
+// comes later is newer.
+func writtenBy(f *format.Fragment, version uint64) bool {
+	versions, err := rowid.DecodeVersions(f.LastUpdated.Inline)
+	if err != nil {
+		return false
+	}
+	_, last := versions.Bounds()
+	return last <= version
+}
+
 // sameRows says that two fragments have the same rows, deleted ones included.
 func sameRows(a, b *format.Fragment) bool {
 	sequence := func(a, b format.Sequence) bool {
 		return a.Present == b.Present && a.External == nil && b.External == nil && bytes.Equal(a.Inline, b.Inline)
 	}
 	return a.PhysicalRows == b.PhysicalRows && sequence(a.RowIDs, b.RowIDs) && sequence(a.LastUpdated, b.LastUpdated) && sequence(a.CreatedAt, b.CreatedAt) &&
-		slices.EqualFunc(a.Files, b.Files, func(a, b format.DataFile) bool { return a.Path == b.Path && a.Base == b.Base })
+		slices.EqualFunc(a.Files, b.Files, func(a, b format.DataFile) bool {
+			return a.Path == b.Path && a.Base == b.Base && slices.Equal(a.Fields, b.Fields) && slices.Equal(a.ColumnIndices, b.ColumnIndices)
+		})
 }
 
 // read takes the rows of the new fragments in the order in which they were
@@ -114,12 +137,12 @@ func (c *catchUp) read(ctx context.Context) ([]Row, bool) {
 	if len(c.fresh) == 0 {
 		return nil, true
 	}
-	names, err := wanted(c.head.Snapshot.Schema())
+	names, err := wanted(c.now.Snapshot.Schema())
 	if err != nil {
 		return nil, false
 	}
 	var rows, buffer []Row
-	scan := c.head.Snapshot.Scan(ctx, lance.ScanOptions{
+	scan := c.now.Snapshot.Scan(ctx, lance.ScanOptions{
 		Columns: names, Fragments: slices.Sorted(maps.Keys(c.fresh)), WithRowAddress: true, WithVersions: true, WithDeleted: true, BatchRows: batchRows, Lean: true,
 	})
 	for batch, err := range scan {
@@ -150,7 +173,7 @@ func (c *catchUp) deletions(rows []Row) bool {
 	}
 	g.group()
 	var counts []deletionCount
-	for _, f := range c.head.Snapshot.Fragments() {
+	for _, f := range c.now.Snapshot.Fragments() {
 		if c.fresh[f.ID] && f.Deletion != nil {
 			counts = append(counts, deletionCount{f.ID, f.Deletion.Rows})
 		}
@@ -169,7 +192,7 @@ func (c *catchUp) deletions(rows []Row) bool {
 
 // publish takes the rows of one version.
 func (c *catchUp) publish(p *plan, rows []Row) bool {
-	if p.version <= c.old.Version || p.version > c.head.Version {
+	if p.version <= c.old.Version || p.version > c.now.Version {
 		return false
 	}
 	head := ""
@@ -211,13 +234,9 @@ func (p *plan) told(r *Row, head *string) (at uint64, replaces, ok bool) {
 		at, replaces = p.base.at.tables[id]
 		return at, replaces, p.toldTable(r, id)
 	case KindVersion:
-		top, any := p.base.top(id)
-		if _, twice := p.tops[id]; twice || checkVersion(r) != nil || any && r.Version.V < top.Version || p.versionRow(r, id).Created != r.Created {
-			return 0, false, false
-		}
-		meta, err := parseTableMeta(r.Metadata.V)
-		p.tops[id] = Update{Identity: id, Alias: r.Alias, Version: r.Version.V, Owner: r.Branch.V, Rows: r.Rows.V, Meta: meta}
-		return p.base.at.versions[id], any && top.Version == r.Version.V, err == nil
+		at = p.base.at.versions[id]
+		replaces, ok = p.toldVersion(r, id)
+		return at, replaces, ok
 	case KindTombstone:
 		reg, known := p.base.registration(id)
 		top, any := p.base.top(id)
@@ -229,11 +248,22 @@ func (p *plan) told(r *Row, head *string) (at uint64, replaces, ok bool) {
 	case KindHead:
 		at, replaces = p.base.at.heads[orMain(p.base.Branch)]
 		commit, err := parseHeadMeta(r.Metadata.V)
-		ok = checkLineageRow(r) == nil && err == nil && *head == "" && r.ObjectID == headPrefix+orMain(p.base.Branch)
+		ok = checkLineageRow(r) == nil && err == nil && commit != "" && *head == "" && r.ObjectID == headPrefix+orMain(p.base.Branch)
 		*head = commit
 		return at, replaces, ok
 	}
 	return 0, false, false
+}
+
+func (p *plan) toldVersion(r *Row, id Identity) (replaces, ok bool) {
+	top, any := p.base.top(id)
+	_, twice := p.tops[id]
+	if twice || checkVersion(r) != nil || any && r.Version.V < top.Version || r.Version.V <= p.base.ended(id) || p.versionRow(r, id).Created != r.Created {
+		return false, false
+	}
+	meta, err := parseTableMeta(r.Metadata.V)
+	p.tops[id] = Update{Identity: id, Alias: r.Alias, Version: r.Version.V, Owner: r.Branch.V, Rows: r.Rows.V, Meta: meta}
+	return any && top.Version == r.Version.V, err == nil
 }
 
 func (p *plan) toldTable(r *Row, id Identity) bool {
@@ -255,5 +285,5 @@ func (p *plan) toldCommit(r *Row) bool {
 	_, taken := p.base.Commits.Find(c.ID)
 	_, known := p.base.Commits.Find(c.Parent)
 	p.commit = c
-	return !taken && (known || c.Parent == "")
+	return !taken && (known || c.Parent == "") && c.MergedParent != c.ID && !p.base.Commits.awaits(c.ID)
 }
