@@ -16,7 +16,9 @@ import (
 // the fragments that the view has not: one GET for each of those. The publishes in
 // between are taken one by one, as this program takes its own. nil: something is
 // there that these rows do not tell (a compaction, a deletion of another kind, a
-// row that breaks a rule, a branch made again), and everything is to be read.
+// row that breaks a rule, a branch made again), or more came than was there, and
+// everything is to be read. A fragment that the view has is not looked for: that its
+// file is damaged since only a full reading tells.
 func (h *Head) since(ctx context.Context, old *View) *View {
 	c := catchUp{now: h, old: old, fresh: map[uint64]bool{}, gone: map[uint64]uint64{}}
 	if !c.related() || !c.grown() {
@@ -95,7 +97,7 @@ func (c *catchUp) grown() bool {
 		}
 		delete(c.fresh, f.ID)
 	}
-	return true
+	return len(c.fresh) <= len(c.old.Snapshot.Fragments()) // a fragment takes more work here than in a full reading
 }
 
 func deletedIn(f *format.Fragment) uint64 {
