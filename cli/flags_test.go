@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -256,14 +257,41 @@ func checkEnds(fail interface{ Fatalf(string, ...any) }, t testing.TB, args []st
 
 // TestDumbTerminal: a terminal that knows no control sequences gets none.
 func TestDumbTerminal(t *testing.T) {
+	f := terminal(t)
+	for kind, want := range map[string]bool{"xterm-256color": true, "": true, "dumb": false} {
+		if got := (Env{Environ: []string{"TERM=" + kind}}).draws(f); got != want {
+			t.Errorf("TERM=%s: draws is %v", kind, got)
+		}
+	}
+}
+
+// terminal is one, which nobody reads.
+func terminal(t *testing.T) *os.File {
+	t.Helper()
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Skipf("SKIPPED: no terminal can be had here: %v", err)
 	}
-	defer f.Close()
-	for kind, want := range map[string]bool{"xterm-256color": true, "": true, "dumb": false} {
-		if got := (Env{Environ: []string{"TERM=" + kind}}).draws(f); got != want {
-			t.Errorf("TERM=%s: draws is %v", kind, got)
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// typed is a terminal at which somebody types.
+type typed struct {
+	io.Reader
+	at *os.File
+}
+
+func (t typed) Fd() uintptr { return t.at.Fd() }
+
+// At a terminal what destroys is asked about before anything else is done to a graph
+// that is not local; whoever does not say yes in full has not confirmed it.
+func TestDestructionIsConfirmed(t *testing.T) {
+	at := terminal(t)
+	for _, answer := range []string{"", "\n", "y\n", "no\n", "yes please\n"} {
+		r := runEnv(t, Env{Args: []string{"load", "--mode", "overwrite", "--data", "/dev/null", "s3://bucket/graph"}, Stdin: typed{strings.NewReader(answer), at}})
+		if r.code != exitError || !strings.Contains(r.stderr, "Type 'yes' to continue: ") || !strings.Contains(r.stderr, "not confirmed") && answer != "" {
+			t.Errorf("%q: exit %d: %s", answer, r.code, r.stderr)
 		}
 	}
 }

@@ -59,7 +59,10 @@ func runEnv(t testing.TB, e Env) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	e.Environ = append([]string{"OMNIGRAPH_HOME=" + t.TempDir()}, e.Environ...)
-	e.Stdin, e.Stdout, e.Stderr = strings.NewReader(""), &stdout, &stderr
+	e.Stdout, e.Stderr = &stdout, &stderr
+	if e.Stdin == nil {
+		e.Stdin = strings.NewReader("")
+	}
 	if e.Now == nil {
 		e.Now = time.Now
 	}

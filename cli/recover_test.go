@@ -52,3 +52,30 @@ func TestRecoverMovedGraphs(t *testing.T) {
 		}
 	}
 }
+
+// At a terminal the name of a graph that was moved is asked for; without it, or with
+// another, nothing is touched.
+func TestRecoverMovedIsConfirmed(t *testing.T) {
+	at := terminal(t)
+	s := stuckgraphs.One(t, "load-merge", 8)
+	dir := filepath.Join(t.TempDir(), "harbor")
+	if err := fixtures.Write(dir, s.Files); err != nil {
+		t.Fatal(err)
+	}
+	untouched := fingerprint(t, dir)
+	recover := func(answer string) result {
+		return runEnv(t, Env{Args: []string{"recover", dir, "--apply"}, Stdin: typed{strings.NewReader(answer), at}})
+	}
+	for _, answer := range []string{"", "\n", "yes\n", "harbor.omni\n"} {
+		r := recover(answer)
+		if r.code != exitError || !strings.Contains(r.stderr, "lay at s3://lab/harbor") || !strings.Contains(r.stderr, "Type 'harbor' to go on: ") || fingerprint(t, dir) != untouched {
+			t.Errorf("%q: exit %d: %s", answer, r.code, r.stderr)
+		}
+	}
+	if out := recover("harbor\n").must(t); !strings.Contains(out, "removed "+s.Pending[0]) {
+		t.Error(out)
+	}
+	if r := recover(""); r.code != exitOK || strings.Contains(r.stderr, "Type") {
+		t.Errorf("nothing is pending, and it asks: exit %d: %s", r.code, r.stderr)
+	}
+}
