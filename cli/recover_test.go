@@ -4,7 +4,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/fixtures"
 	stuckgraphs "github.com/omnideck/omnideck/internal/stuck"
 )
@@ -77,5 +79,28 @@ func TestRecoverMovedIsConfirmed(t *testing.T) {
 	}
 	if r := recover(""); r.code != exitOK || strings.Contains(r.stderr, "Type") {
 		t.Errorf("nothing is pending, and it asks: exit %d: %s", r.code, r.stderr)
+	}
+}
+
+// What is waited for is counted down in one line of a terminal, and said once
+// anywhere else; what is done then begins a line of its own.
+func TestRecoveryCountsDown(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	wait := engine.RecoveryEvent{Step: engine.RecoveryWaits, Key: "k", Operation: "A", Until: now.Add(30 * time.Second), N: 1, Of: 1}
+	for live, want := range map[bool]string{
+		true:  "\r\x1b[Kwaiting for operation A, whose writer may be at work: 30s\r\x1b[Kwaiting for operation A, whose writer may be at work: 1s\nnote: 1 of 1, operation A: its record is gone\n",
+		false: "note: waiting for operation A, whose writer may be at work, until 2026-11-30 12:00:30Z\nnote: 1 of 1, operation A: its record is gone\n",
+	} {
+		var said strings.Builder
+		at := now
+		talk := &recoveryTalk{c: &call{verb: &verb{name: "recover", place: onNothing}, env: &Env{Stderr: &said, Now: func() time.Time { return at }}}, live: live, said: map[string]bool{}}
+		talk.hear(wait)
+		at = now.Add(29 * time.Second)
+		talk.hear(wait)
+		talk.hear(engine.RecoveryEvent{Step: engine.RecoverySettles, Operation: "A", N: 1, Of: 1})
+		talk.end()
+		if said.String() != want {
+			t.Errorf("live %v: %q, want %q", live, said.String(), want)
+		}
 	}
 }
