@@ -325,3 +325,49 @@ func TestRecoverRequests(t *testing.T) {
 		}
 	}
 }
+
+// Staged schema files that no record owns are shown with what is right about them,
+// waited for while they may be those of an apply at work, and then brought there.
+func TestRecoverStagedFilesWithoutARecord(t *testing.T) {
+	s := stuck.One(t, "schema-apply", 10)
+	for name, waits := range map[string]bool{"young": true, "old": false} {
+		store := s.Store(t, stuck.Root)
+		if err := store.Delete(t.Context(), s.Pending[0]); err != nil {
+			t.Fatal(err)
+		}
+		var clock time.Time
+		g, err := engine.Open(t.Context(), stuck.Root, engine.Options{Store: store, Write: true, NoCache: true, Clock: func() time.Time { return clock }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var naps time.Duration
+		g.SetSleep(func(ctx context.Context, d time.Duration) error {
+			clock, naps = clock.Add(d), naps+d
+			return ctx.Err()
+		})
+		for e, err := range store.List(t.Context(), blob.ListOptions{Prefix: "_schema."}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if clock = e.ModTime.Add(10 * time.Second); !waits {
+				clock = e.ModTime.Add(time.Hour)
+			}
+		}
+		p, err := g.PlanRecovery(t.Context())
+		if err != nil || p.Staging == nil || len(p.Records) > 0 || p.Staging.Do != "delete" || p.Staging.WaitUntil.IsZero() == waits {
+			t.Fatalf("%s: %+v, %v", name, p, err)
+		}
+		r, err := g.Recover(t.Context(), engine.RecoverOptions{})
+		if err != nil || r.Staging == nil || !r.Staging.Done || !slices.Equal(r.Staging.Keys, p.Staging.Keys) || (naps > 0) != waits {
+			t.Fatalf("%s: %+v, %v, waited for %s", name, r, err, naps)
+		}
+		for _, k := range p.Staging.Keys {
+			if _, err := store.Head(t.Context(), k); !errors.Is(err, blob.ErrNotExist) {
+				t.Errorf("%s: %s: %v", name, k, err)
+			}
+		}
+		if r, err = g.Recover(t.Context(), engine.RecoverOptions{}); err != nil || r.Staging != nil {
+			t.Errorf("%s: again: %+v, %v", name, r, err)
+		}
+	}
+}
