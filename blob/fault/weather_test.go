@@ -206,23 +206,27 @@ func TestCutting(t *testing.T) {
 	}
 }
 
-// Young objects come late and deleted ones go late, each within its bound; what is
-// asked for by name is told as it is. At page borders entries come twice.
-func TestLate(t *testing.T) {
-	const lag = 3
-	listed := func(s blob.Store, o blob.ListOptions) (out []string) {
-		for e, err := range s.List(t.Context(), o) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			key := e.Key
-			if e.IsPrefix {
-				key += "/"
-			}
-			out = append(out, key)
+const lag = 3
+
+// listed are the names that a listing tells.
+func listed(t *testing.T, s blob.Store, o blob.ListOptions) (out []string) {
+	t.Helper()
+	for e, err := range s.List(t.Context(), o) {
+		if err != nil {
+			t.Fatal(err)
 		}
-		return out
+		key := e.Key
+		if e.IsPrefix {
+			key += "/"
+		}
+		out = append(out, key)
 	}
+	return out
+}
+
+// Young objects come late and deleted ones go late, each within its bound; what is
+// asked for by name is told as it is.
+func TestLate(t *testing.T) {
 	lateIn, lateOut := 0, 0
 	for seed := range uint64(20) {
 		s := fault.Late(mem(t), seed, lag)
@@ -233,7 +237,7 @@ func TestLate(t *testing.T) {
 			t.Error(err)
 		}
 		n := 0
-		for ; len(listed(s, blob.ListOptions{})) == 0; n++ {
+		for ; len(listed(t, s, blob.ListOptions{})) == 0; n++ {
 			if n == lag {
 				t.Fatalf("seed %d: after %d listings it is not there", seed, n)
 			}
@@ -246,7 +250,7 @@ func TestLate(t *testing.T) {
 			t.Error(err)
 		}
 		for n = 0; ; n++ {
-			got := listed(s, blob.ListOptions{Prefix: "a", Recursive: seed%2 == 0})
+			got := listed(t, s, blob.ListOptions{Prefix: "a", Recursive: seed%2 == 0})
 			if len(got) == 0 {
 				break
 			}
@@ -259,13 +263,17 @@ func TestLate(t *testing.T) {
 	if lateIn != lag || lateOut != lag {
 		t.Errorf("the latest came %d and went %d listings late, expected %d", lateIn, lateOut, lag)
 	}
+}
+
+// At page borders entries come twice.
+func TestLatePages(t *testing.T) {
 	inner := mem(t)
 	for i := range 5 {
 		if _, err := inner.Put(t.Context(), fmt.Sprint(i), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := listed(fault.Late(inner, 1, lag), blob.ListOptions{PageSize: 2}); strings.Join(got, "") != "0112334" {
+	if got := listed(t, fault.Late(inner, 1, lag), blob.ListOptions{PageSize: 2}); strings.Join(got, "") != "0112334" {
 		t.Errorf("pages of two: %q", got)
 	}
 }

@@ -182,21 +182,8 @@ func TestSweep(t *testing.T) {
 				if first != nil && name == "lost" || first == nil && name != "lost" && name != "twin" && f.Fired() > 0 {
 					return false, fmt.Errorf("%d faults: %w", f.Fired(), first)
 				}
-				now := contents(t, inner)
-				for k, body := range before {
-					if copied, ok := now[folder+k]; now[k] != body && (!ok || copied != body) || ok && copied != body {
-						return false, fmt.Errorf("%s is lost after %w", k, first)
-					}
-					if _, there := now[k]; !there && !slices.Contains(keys, k) || first == nil && there == slices.Contains(keys, k) {
-						return false, fmt.Errorf("%s is there: %v", k, there)
-					}
-				}
-				if m != nil {
-					for _, o := range m.Objects {
-						if _, there := now[o.Key]; there {
-							return false, fmt.Errorf("%s was told to be moved", o.Key)
-						}
-					}
+				if err := halfway(before, contents(t, inner), m, first); err != nil {
+					return false, err
 				}
 				next := p
 				if anew {
@@ -222,6 +209,27 @@ func TestSweep(t *testing.T) {
 			}
 		}
 	}
+}
+
+// halfway checks what is there after a move that told m and ended with an error.
+func halfway(before, now map[string]string, m *aside.Moved, ended error) error {
+	for k, body := range before {
+		if copied, ok := now[folder+k]; now[k] != body && (!ok || copied != body) || ok && copied != body {
+			return fmt.Errorf("%s is lost after %w", k, ended)
+		}
+		if _, there := now[k]; !there && !slices.Contains(keys, k) || ended == nil && there == slices.Contains(keys, k) {
+			return fmt.Errorf("%s is there: %v", k, there)
+		}
+	}
+	if m == nil {
+		return nil
+	}
+	for _, o := range m.Objects {
+		if _, there := now[o.Key]; there {
+			return fmt.Errorf("%s was told to be moved", o.Key)
+		}
+	}
+	return nil
 }
 
 // TestChangedMeanwhile: an object that another program writes anew, before any

@@ -54,26 +54,33 @@ func idleOptimize(t *testing.T, root string, view *manifest.View, marker []byte)
 	return rec
 }
 
-// TestTheRustEngineBooksAfterUs: the Rust CLI recovers an operation and appends
-// its row to a book that we began; we read it, find its operation booked, and go
-// on.
-func TestTheRustEngineBooksAfterUs(t *testing.T) {
+// rust runs the Rust CLI.
+func rust(t *testing.T, args ...string) {
+	t.Helper()
 	bin := os.Getenv("OMNIGRAPH_BIN")
 	if bin == "" {
 		t.Skip("SKIPPED: OMNIGRAPH_BIN is not set; the Rust CLI would book a recovery after ours")
 	}
-	dir := t.TempDir()
-	root, text := filepath.Join(dir, "g"), filepath.Join(dir, "s.pg")
+	if out, err := exec.CommandContext(t.Context(), bin, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", args[0], err, out)
+	}
+}
+
+func rustSchemaFile(t *testing.T) string {
+	t.Helper()
+	text := filepath.Join(t.TempDir(), "s.pg")
 	if err := os.WriteFile(text, []byte(rustSchema), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cli := func(args ...string) {
-		t.Helper()
-		if out, err := exec.CommandContext(t.Context(), bin, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v: %s", args[0], err, out)
-		}
-	}
-	cli("init", "--schema", text, root)
+	return text
+}
+
+// TestTheRustEngineBooksAfterUs: the Rust CLI recovers an operation and appends
+// its row to a book that we began; we read it, find its operation booked, and go
+// on.
+func TestTheRustEngineBooksAfterUs(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "g")
+	rust(t, "init", "--schema", rustSchemaFile(t), root)
 	s, err := localfs.Open(root)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +105,7 @@ func TestTheRustEngineBooksAfterUs(t *testing.T) {
 	if _, err := s.Put(t.Context(), rec.Name(), body); err != nil {
 		t.Fatal(err)
 	}
-	cli("mutate", "touch", "-e", rustNoop, "--store", root)
+	rust(t, "mutate", "touch", "-e", rustNoop, "--store", root)
 	rows, err := read(s)
 	if err != nil || len(rows) != 2 {
 		t.Fatalf("%+v, %v", rows, err)

@@ -90,8 +90,16 @@ func contractOf(t *testing.T, source string, shift uint64) made {
 	return m
 }
 
-// TestLeftover is every line of the table.
-func TestLeftover(t *testing.T) {
+// leftover is a line of the table: staged files beside live ones, and what is right
+// about them.
+type leftover struct {
+	live, staged map[string]string
+	published    []schema.Table
+	right        promote.Right
+	text         string
+}
+
+func leftovers(t *testing.T) map[string]leftover {
 	one, wide := contractOf(t, "node A { name: String @key }", 0), contractOf(t, `node A @description("x") { name: String @key }`, 0)
 	two, three := contractOf(t, "node A { name: String @key }\nnode B { name: String @key }", 0), contractOf(t, "node C { name: String @key }", 0)
 	anew := contractOf(t, "node A { name: String @key x: I32? }", 7)
@@ -113,12 +121,7 @@ func TestLeftover(t *testing.T) {
 		}
 		return out
 	}
-	for name, c := range map[string]struct {
-		live, staged files
-		published    []schema.Table
-		right        promote.Right
-		text         string
-	}{
+	return map[string]leftover{
 		"the same shape":                     {all(one), all(one), one.tables, promote.Delete, "shape"},
 		"the same shape, text alone":         {all(one), only(one, schema.SourceKey), one.tables, promote.Delete, "shape"},
 		"before the publish":                 {all(one), all(two), one.tables, promote.Delete, "not published"},
@@ -141,7 +144,12 @@ func TestLeftover(t *testing.T) {
 		"nothing published, live is as good": {all(one), all(two), nil, promote.Decide, "neither"},
 		"hostile":                            {files{schema.SourceKey: "\xff", schema.IRKey: "[", schema.StateKey: ""}, files{schema.SourceKey: "\xff", schema.IRKey: "{}", schema.StateKey: "null"}, one.tables, promote.Decide, "no schema"},
 		"the marker of another schema":       {all(one), mixed(two, wide, schema.StateKey), two.tables, promote.Decide, "no contract"},
-	} {
+	}
+}
+
+// TestLeftover is every line of the table.
+func TestLeftover(t *testing.T) {
+	for name, c := range leftovers(t) {
 		s := memstore.New(memstore.Options{Name: "left"})
 		put := func(key, body string) {
 			if _, err := s.Put(context.Background(), key, []byte(body)); err != nil {

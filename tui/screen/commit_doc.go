@@ -124,6 +124,17 @@ func commitDoc(e *Env, d *part.Doc, h *History, row int) {
 	if en.Actor == nil {
 		d.FactRole("actor", theme.Muted, "none recorded")
 	}
+	parents(d, h, en)
+	dot := " " + e.Theme.Glyph.Dot + " "
+	travel := " reads everything as of this commit"
+	if e.At == point(en) {
+		travel = " goes back to now"
+	}
+	d.Gap().Text(theme.Muted, press(e, action.Travel)+travel+dot+press(e, action.Compare)+" shows what it changed"+dot+press(e, action.Mark)+" marks it to compare")
+}
+
+// parents are the commits that a commit was made on.
+func parents(d *part.Doc, h *History, en *engine.LogEntry) {
 	if en.Parent != nil {
 		d.Fact("parent", *en.Parent)
 	} else {
@@ -136,12 +147,6 @@ func commitDoc(e *Env, d *part.Doc, h *History, row int) {
 		}
 		d.Fact("merged", merged)
 	}
-	dot := " " + e.Theme.Glyph.Dot + " "
-	travel := " reads everything as of this commit"
-	if e.At == point(en) {
-		travel = " goes back to now"
-	}
-	d.Gap().Text(theme.Muted, press(e, action.Travel)+travel+dot+press(e, action.Compare)+" shows what it changed"+dot+press(e, action.Mark)+" marks it to compare")
 }
 
 // changeLine is a table that moved, its name and what it did in columns.
