@@ -28,10 +28,9 @@ type largeStates struct {
 }
 
 type largeState struct {
-	key      largeKey
-	rows     uint64
-	state    manifest.State
-	problems []manifest.Problem
+	key  largeKey
+	rows uint64
+	view manifest.View // without its head, which belongs to the operation that reads
 }
 
 // largeKey says which state it is.
@@ -65,12 +64,16 @@ func (l *largeStates) read(ctx context.Context, h *manifest.Head) (*manifest.Vie
 	}
 	defer func() { <-l.turn }()
 	if s, ok := l.find(key); ok {
-		return &manifest.View{Head: *h, State: s.state, Problems: s.problems}, nil
+		v := s.view
+		v.Head = *h
+		return &v, nil
 	}
 	v, err := h.Read(ctx)
 	debug.FreeOSMemory() // what folding took is as much again as what it left
 	if err == nil {
-		l.keep(largeState{key: key, rows: h.Rows, state: v.State, problems: v.Problems})
+		kept := *v
+		kept.Head = manifest.Head{}
+		l.keep(largeState{key: key, rows: h.Rows, view: kept})
 	}
 	return v, err
 }
