@@ -54,9 +54,12 @@
 // With Options.Write, Init, Mutate, Load and LoadChunks hand the store to package
 // txn, which alone writes (its comment says what each write asks for). Rows and
 // rules are those of engine/exec and txn/validate. What the last write on a branch
-// left is the warm beginning of the next one through the same Graph. Errors are
-// those of txn: nothing was written, but where Wrote says that something may have
-// been. Nobody runs a recovery here: a write that meets an old record says so.
+// left is the warm beginning of the next one through the same Graph; where another
+// program wrote since, only what is new of `__manifest` is read. Errors are those of
+// txn: nothing was written, but where Wrote says that something may have been. A
+// write of Mutate or Load that meets the record of an operation that ended half-way
+// has package recovery settle it first (recover.go), when it is old; a young one it
+// waits for.
 //
 // # Findings
 //
