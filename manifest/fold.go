@@ -14,7 +14,7 @@ import (
 //
 // Problems are in row order (fragment, offset), those of no single row first.
 func Fold(rows []Row) (State, []Problem) {
-	g := gather(rows)
+	g := gather(rows, false)
 	g.group()
 	g.decide()
 	for _, row := range g.unkept() {

@@ -332,12 +332,12 @@ func TestSupersede(t *testing.T) {
 		}
 		return out
 	}
-	g := gather(rows())
+	g := gather(rows(), false)
 	g.group()
 	if unread := g.supersede([]deletionCount{{0, 1}, {1, 1}}); unread != nil || !slices.Equal(gone(g), []int{0, 2}) {
 		t.Errorf("unread %v, deleted %v; want none, 0 and 2 (same version, lesser fragment)", unread, gone(g))
 	}
-	g = gather(rows())
+	g = gather(rows(), false)
 	g.group()
 	if unread := g.supersede([]deletionCount{{0, 2}, {1, 0}}); !slices.Equal(unread, []uint64{0, 1}) || gone(g) != nil {
 		t.Errorf("unread %v, deleted %v; want both fragments read: counts differ or are not recorded", unread, gone(g))

@@ -41,9 +41,9 @@ const (
 	lists
 )
 
-// gather takes rows that stay as they are.
-func gather(rows []Row) *gathered {
-	g := &gathered{}
+// gather takes rows that stay as they are. whole: nothing is packed.
+func gather(rows []Row, whole bool) *gathered {
+	g := &gathered{whole: whole}
 	for i := range rows {
 		g.take(&rows[i], func(s string) string { return s })
 	}

@@ -2,8 +2,8 @@ package manifest
 
 import "sync"
 
-// Known are the newest views that somebody has had of each branch, for
-// Options.Since. It never says what is there now. A nil one knows nothing and keeps
+// Known are the last views that somebody has had of each branch, for Options.Since:
+// one of each, as long as the Known lives. It never says what is there now. A nil one knows nothing and keeps
 // nothing; it is safe for concurrent use.
 type Known struct {
 	mu sync.Mutex

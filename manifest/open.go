@@ -140,10 +140,9 @@ func Open(ctx context.Context, store blob.Store, o Options) (*View, error) {
 }
 
 // Read folds the rows: one GET for each fragment that is not in Options.Since, side
-// by side. Fragments that
-// cannot be read become Problems and mark what their loss makes doubtful; only
-// when not one can be read is that an error. A graph of a newer generation is
-// not folded: *StampError.
+// by side. Fragments that cannot be read become Problems and mark what their loss
+// makes doubtful; only when not one can be read is that an error. A graph of a newer
+// generation is not folded: *StampError.
 func (h *Head) Read(ctx context.Context) (*View, error) {
 	if h.Stamp.Newer() {
 		return nil, &StampError{h.Stamp}

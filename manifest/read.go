@@ -26,32 +26,42 @@ type reading struct {
 // batchRows is how many rows are decoded into Rows at once.
 const batchRows = 2048
 
+// scan gives physical rows, deleted ones included, one by one. Their texts end with
+// the call of take.
+func (h *Head) scan(ctx context.Context, o lance.ScanOptions, take func(*Row)) error {
+	o.WithRowAddress, o.WithDeleted, o.BatchRows, o.Lean = true, true, batchRows, true
+	var buffer []Row
+	for batch, err := range h.Snapshot.Scan(ctx, o) {
+		if err != nil {
+			return err
+		}
+		buffer, err = decode(buffer, batch)
+		for i := range buffer {
+			take(&buffer[i])
+		}
+		batch.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // read takes every physical row, deleted ones included.
 func (r *reading) read(ctx context.Context) error {
 	names, err := wanted(r.head.Snapshot.Schema())
 	if err != nil {
 		return err
 	}
-	buffer := []Row(nil)
-	scan := r.head.Snapshot.Scan(ctx, lance.ScanOptions{
-		Columns: names, WithRowAddress: true, WithVersions: true, WithDeleted: true, BatchRows: batchRows, Lean: true,
+	err = r.head.scan(ctx, lance.ScanOptions{
+		Columns: names, WithVersions: true,
 		OnDamaged: func(e *lance.FragmentError) bool {
 			r.lost = append(r.lost, e)
 			return ctx.Err() == nil && damaged(e)
 		},
-	})
-	for batch, err := range scan {
-		if err != nil {
-			return err
-		}
-		buffer, err = decode(buffer, batch)
-		for i := range buffer {
-			r.rows.take(&buffer[i], strings.Clone)
-		}
-		batch.Release()
-		if err != nil {
-			return err
-		}
+	}, func(row *Row) { r.rows.take(row, strings.Clone) })
+	if err != nil {
+		return err
 	}
 	if len(r.lost) > 0 && r.rows.all() == 0 {
 		return errors.Join(errNoRows, r.lost[0])
@@ -137,28 +147,14 @@ func (r *reading) metadata(ctx context.Context) error {
 	if len(wanted) == 0 {
 		return nil
 	}
-	var buffer []Row
-	scan := r.head.Snapshot.Scan(ctx, lance.ScanOptions{
-		Columns: []string{"metadata"}, Fragments: fragments, WithRowAddress: true, WithDeleted: true, BatchRows: batchRows, Lean: true,
+	return r.head.scan(ctx, lance.ScanOptions{
+		Columns: []string{"metadata"}, Fragments: fragments,
 		OnDamaged: func(e *lance.FragmentError) bool { return ctx.Err() == nil && damaged(e) },
+	}, func(b *Row) {
+		if row, ok := wanted[spot{fragment: b.Fragment, offset: b.Offset}]; ok {
+			r.rows.versions.keep(row, b.Metadata.V)
+		}
 	})
-	for batch, err := range scan {
-		if err != nil {
-			return err
-		}
-		buffer, err = decode(buffer, batch)
-		for i := range buffer {
-			b := &buffer[i]
-			if row, ok := wanted[spot{fragment: b.Fragment, offset: b.Offset}]; ok {
-				r.rows.versions.keep(row, b.Metadata.V)
-			}
-		}
-		batch.Release()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // damaged tells what is wrong with the bytes, or gone, from a store that did not

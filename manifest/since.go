@@ -57,19 +57,19 @@ type catchUp struct {
 	gone  map[uint64]uint64 // rows deleted since in fragments that it has, of which no newer row was seen yet
 }
 
-// related says that the view is an older state of the same branch, and sound, and
+// related says that the view is an older state of the same branch, or this one, and sound, and
 // that what it was read from is read in the same way now.
 func (c *catchUp) related() bool {
 	h, old := c.now, c.old
-	same := h.Branch == old.Branch && (h.Ref == nil) == (old.Ref == nil) && h.RefErr == nil && old.RefErr == nil
+	same := h.Branch == old.Branch && (h.Ref == nil) == (old.Ref == nil) && h.RefErr == nil
 	if same && h.Ref != nil {
 		same = slices.Equal(h.Ref.Identifier, old.Ref.Identifier)
 	}
 	for _, base := range old.Snapshot.Manifest().BasePaths {
 		same = same && slices.Contains(h.Snapshot.Manifest().BasePaths, base)
 	}
-	return same && h.Version > old.Version && h.Stamp == old.Stamp && laidOut(h.Snapshot.Schema()) && !h.opened.ReadDeletions &&
-		len(old.Problems) == 0 && old.Publishable() == nil && old.LineageDoubt == ""
+	return same && h.Version >= old.Version && h.Stamp == old.Stamp && laidOut(h.Snapshot.Schema()) && !h.opened.ReadDeletions &&
+		len(old.Problems) == 0 && old.Publishable() == nil
 }
 
 // grown says that every fragment of the view is still there, and notes what is
@@ -143,23 +143,12 @@ func (c *catchUp) read(ctx context.Context) ([]Row, bool) {
 	if err != nil {
 		return nil, false
 	}
-	var rows, buffer []Row
-	scan := c.now.Snapshot.Scan(ctx, lance.ScanOptions{
-		Columns: names, Fragments: slices.Sorted(maps.Keys(c.fresh)), WithRowAddress: true, WithVersions: true, WithDeleted: true, BatchRows: batchRows, Lean: true,
+	var rows []Row
+	err = c.now.scan(ctx, lance.ScanOptions{Columns: names, Fragments: slices.Sorted(maps.Keys(c.fresh)), WithVersions: true}, func(r *Row) {
+		rows = append(rows, r.kept(strings.Clone))
 	})
-	for batch, err := range scan {
-		if err != nil {
-			return nil, false
-		}
-		if buffer, err = decode(buffer, batch); err == nil {
-			for i := range buffer {
-				rows = append(rows, buffer[i].kept(strings.Clone))
-			}
-		}
-		batch.Release()
-		if err != nil {
-			return nil, false
-		}
+	if err != nil {
+		return nil, false
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return a.spot().compare(b.spot()) })
 	return rows, c.deletions(rows)
@@ -169,10 +158,7 @@ func (c *catchUp) read(ctx context.Context) ([]Row, bool) {
 // whose place a newer one took, and that every other row is the only one of its
 // object id.
 func (c *catchUp) deletions(rows []Row) bool {
-	g := gathered{whole: true}
-	for i := range rows {
-		g.take(&rows[i], func(s string) string { return s })
-	}
+	g := gather(rows, true)
 	g.group()
 	var counts []deletionCount
 	for _, f := range c.now.Snapshot.Fragments() {
@@ -215,8 +201,8 @@ func (c *catchUp) publish(p *plan, rows []Row) bool {
 		return false
 	}
 	for id := range p.tops {
-		_, new := p.regs[id]
-		if _, known := p.base.registration(id); !known && !new {
+		_, added := p.regs[id]
+		if _, known := p.base.registration(id); !known && !added {
 			return false
 		}
 	}

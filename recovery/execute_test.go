@@ -12,6 +12,7 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/internal/stuck"
+	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/recovery"
 	"github.com/omnideck/omnideck/recovery/audit"
 	"github.com/omnideck/omnideck/txn"
@@ -230,5 +231,34 @@ func TestStagingWithoutARecord(t *testing.T) {
 	}
 	if d := stuck.Differ(before, stuck.Objects(t, store)); d != "" {
 		t.Error(d)
+	}
+}
+
+// However often a recovery looks, what is known of `__manifest` is not read again:
+// of each file of its rows one GET, where nothing is cached.
+func TestRecoveryReadsWhatIsKnownOnce(t *testing.T) {
+	for _, s := range []*stuck.State{stuck.One(t, "load-merge", 8), stuck.One(t, "load-merge", 12)} {
+		store := s.Store(t, stuck.Root)
+		m := blob.NewMeter(nil, blob.Keep(10_000))
+		o := atOnce
+		o.Known = &manifest.Known{}
+		r, err := recovery.Sweep(blob.WithMeter(context.Background(), m), store, o)
+		if err != nil || len(r.Settled) != 1 || r.Settled[0].Err != nil || !r.Settled[0].Published {
+			t.Fatalf("%s: %+v, %v", s, r, err)
+		}
+		read := map[string]int{}
+		for _, c := range m.Calls() {
+			if c.Op == blob.OpGet && strings.HasPrefix(c.Key, manifest.Folder+"/data/") {
+				read[c.Key]++
+			}
+		}
+		for k, n := range read {
+			if n > 1 {
+				t.Errorf("%s: %s was read %d times", s, k, n)
+			}
+		}
+		if len(read) == 0 || o.Known.Of("") == nil {
+			t.Errorf("%s: %d files of rows were read, known is %v", s, len(read), o.Known.Of(""))
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/golden"
+	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/txn"
 )
 
@@ -143,4 +144,56 @@ func TestRequestsOfAnUpdateUnmaintained(t *testing.T) {
 			t.Errorf("warm: %d requests, at most 25", total.Requests)
 		}
 	})
+}
+
+// rowsRead is how many files of rows of `__manifest` were read.
+func rowsRead(calls []blob.Call) (n int) {
+	for _, c := range calls {
+		if c.Op == blob.OpGet && strings.HasPrefix(c.Key, manifest.Folder+"/data/") {
+			n++
+		}
+	}
+	return n
+}
+
+// A write that begins with an older state of its branch reads of `__manifest` what
+// came since, whether it has that state from a write of its own or from elsewhere;
+// one that moves meanwhile is read anew in the same way. Nothing is cached here.
+func TestWhatIsKnownIsNotReadAgain(t *testing.T) {
+	s := demo(t)
+	port := ids(t, s, ports)[0]
+	first := run(t, s, writing(1), txn.Strict, set(ports, port, "name", "One"))
+	other := func(n uint64) {
+		run(t, s, writing(n), txn.Strict, set(ports, port, "name", fmt.Sprint("Other ", n)))
+	}
+	known := &manifest.Known{}
+	known.Saw(first.Warm.View)
+	for name, begin := range map[string]func(*txn.Options){
+		"warm":  func(o *txn.Options) { o.Warm = &txn.Warm{Store: s, View: first.Warm.View} },
+		"known": func(o *txn.Options) { o.Known = known },
+	} {
+		before := s.Clone()
+		other(2)
+		other(3)
+		o := writing(4)
+		begin(&o)
+		if _, calls, _ := metered(t, s, o, port, "Two"); rowsRead(calls) != 2 {
+			t.Errorf("%s: %d files of rows were read, expected the two that came since:\n%s", name, rowsRead(calls), traceOf(calls))
+		}
+		o = writing(5)
+		begin(&o)
+		moved := false
+		o.Events = func(e txn.Event) {
+			if e.Step == txn.StepCaptured && !moved {
+				moved = true
+				other(6)
+			}
+		}
+		m := blob.NewMeter(cost.Classify, blob.Keep(10_000))
+		r, err := txn.Run(blob.WithMeter(t.Context(), m), s, o, plan(txn.Additive, set(ports, port, "name", "Three")))
+		if err != nil || r.Attempts != 2 || rowsRead(m.Calls()) != 3+1+1 {
+			t.Errorf("%s, moved meanwhile: %v, %+v, %d files of rows were read, expected the three that came since, and the one that came meanwhile, to tell what moved and to begin anew:\n%s", name, err, r, rowsRead(m.Calls()), traceOf(m.Calls()))
+		}
+		s = before
+	}
 }

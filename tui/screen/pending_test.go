@@ -3,17 +3,12 @@ package screen
 import (
 	"testing"
 	"time"
-
-	"github.com/omnideck/omnideck/tui/theme"
 )
 
 // The chip of the header says the same in both lengths: how many records there are,
 // and how many of them are refused, or how long it is since or until.
 func TestChip(t *testing.T) {
-	th, err := theme.New("mono", theme.Unknown, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	th := mono(t)
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	old, young := LeftRecord{Began: now.Add(-5 * time.Hour)}, LeftRecord{Began: now, Until: now.Add(30 * time.Second)}
 	refused := LeftRecord{Began: now.Add(-time.Hour), Refused: true}

@@ -17,10 +17,7 @@ import (
 
 func env(t *testing.T) *Env {
 	t.Helper()
-	th, err := theme.New("mono", theme.Unknown, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	th := mono(t)
 	return &Env{Theme: th, Now: time.Unix(1000, 0), URI: "mem://g", Address: "mem://g", Keys: action.Default(), Data: NewSession()}
 }
 
@@ -191,4 +188,13 @@ func TestALongFailureFillsThePane(t *testing.T) {
 			t.Errorf("the overview, height %d, shows %d lines, expected %d:\n%s", height, n, lines, got)
 		}
 	}
+}
+
+func mono(t testing.TB) *theme.Theme {
+	t.Helper()
+	th, err := theme.New("mono", theme.Unknown, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return th
 }

@@ -9,16 +9,12 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/omnideck/omnideck/cost"
-	"github.com/omnideck/omnideck/tui/theme"
 )
 
 // TestMaskedRequestsDoNotDependOnTheirOrder: a picture lists the same requests
 // in the same order whichever answer came first, and no time.
 func TestMaskedRequestsDoNotDependOnTheirOrder(t *testing.T) {
-	th, err := theme.New("mono", theme.Unknown, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	th := mono(t)
 	e := &Env{Theme: th, Masked: true}
 	at := time.Date(2026, 11, 29, 16, 0, 0, 0, time.UTC)
 	calls := []cost.Call{
@@ -44,10 +40,7 @@ func TestMaskedRequestsDoNotDependOnTheirOrder(t *testing.T) {
 // TestMatrixKeepsItsSums: however narrow it is, the sums are whole and no
 // operation that was asked for is left out.
 func TestMatrixKeepsItsSums(t *testing.T) {
-	th, err := theme.New("mono", theme.Unknown, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	th := mono(t)
 	tr := cost.Trace{Classes: []cost.ClassCount{{Class: "manifest.open", Ops: cost.Ops{Get: 14, List: 6}}, {Class: "data", Ops: cost.Ops{Get: 3, Put: 1}}}}
 	for _, w := range []int{34, 39, 46, 80} {
 		all := ansi.Strip(strings.Join(Matrix(&Env{Theme: th}, tr, w), "\n"))

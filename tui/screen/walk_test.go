@@ -7,7 +7,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/omnideck/omnideck/tui/action"
-	"github.com/omnideck/omnideck/tui/theme"
 	"github.com/omnideck/omnideck/tui/workspace/fake"
 )
 
@@ -26,10 +25,7 @@ func newWalk(t testing.TB, ws *fake.Workspace, s Screen) *walk {
 	if ws.Script == nil || ws.Script[""].Delay > 0 {
 		ws.Script = map[string]fake.Step{}
 	}
-	th, err := theme.New("mono", theme.Unknown, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	th := mono(t)
 	e := &Env{Theme: th, Now: fake.Epoch, URI: ws.Address, Address: ws.Address, Keys: action.Default(), Data: NewSession()}
 	return &walk{t: t, e: e, ws: ws, stack: []Screen{s}}
 }
