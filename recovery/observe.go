@@ -58,8 +58,10 @@ func (l *looker) view(ctx context.Context, branch string) (*manifest.View, error
 
 // judge observes what a record is about and interprets it. all are the records
 // that are there. A refusal is told only when a second look at everything says the
-// same: what was seen of a graph in motion may not fit together. gone says that
-// the record went meanwhile. The error is that of the context.
+// same: what was seen of a graph in motion may not fit together. So is what was
+// taken back by a record that does not tell it: another recovery wrote that into
+// the record before it published, and may have done so after ours was read. gone
+// says that the record went meanwhile. The error is that of the context.
 func (l *looker) judge(ctx context.Context, r *record, all []record) (gone bool, err error) {
 	for n := range looks {
 		if n > 0 {
@@ -79,14 +81,14 @@ func (l *looker) judge(ctx context.Context, r *record, all []record) (gone bool,
 		} else if err := l.verdict(ctx, r, all); err != nil {
 			return false, err
 		}
-		if r.Verdict.Do != txn.Refuse || r.Err != nil {
+		if r.Err != nil || r.Verdict.Do != txn.Refuse && !r.Verdict.Guessed {
 			return false, nil
 		}
 	}
 	return false, nil
 }
 
-// looks bounds how often a record that is refused is looked at again.
+// looks bounds how often a record is looked at whose verdict is not sure.
 const looks = 4
 
 // verdict is one look.

@@ -105,7 +105,10 @@
 // record. After anything is lost: observe and interpret afresh. When the
 // operation turns out to be published and a restore of its own recovery lies
 // above it, Finalize says to restore to the published version and to publish
-// that first.
+// that first. Whoever finds the roll-back published, by a record that does not
+// tell its outcomes, looks again: it was decided after he had read it. When the
+// record still does not tell, its writer wrote it anew, and the tables are asked
+// (Verdict.Guessed).
 //
 // # Errors
 //

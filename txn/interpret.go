@@ -164,7 +164,7 @@ func (i *interpreter) staged() bool {
 // back; then the tables do.
 func (i *interpreter) rolledBack() Verdict {
 	v := i.say(Finalize, "", "its roll-back is published")
-	v.RolledBack, v.Outcomes, v.Unstage = true, slices.Clone(i.p.outcomes), i.staged()
+	v.RolledBack, v.Guessed, v.Outcomes, v.Unstage = true, !i.p.back && i.p.Kind != sidecar.Optimize, slices.Clone(i.p.outcomes), i.staged()
 	for n, t := range i.tables {
 		if !i.p.back {
 			v.Outcomes = append(v.Outcomes, t.takenBack(i.p)...)
@@ -190,8 +190,13 @@ func (i *interpreter) rolledBack() Verdict {
 	return v
 }
 
-// takenBack is the outcome of a roll-back as the versions of the table tell it.
+// takenBack is the outcome of a roll-back as the table tells it: by its versions
+// or, of a dataset or branch that is gone, by what was confirmed of it.
 func (t *judged) takenBack(p *PublishPlan) []TableOutcome {
+	removed := t.a.Effect == sidecar.FirstTouchDataset || p.Kind == sidecar.EnsureIndices
+	if made := t.bound(p); removed && t.first && t.o.Missing && made > 0 {
+		return []TableOutcome{{Alias: p.before(t.a.Table, t.a.Alias), From: made, To: t.o.Pin}}
+	}
 	for n := 1; n < len(t.o.Chain); n++ {
 		l, below := t.o.Chain[n], t.o.Chain[n-1]
 		ours := strings.HasPrefix(l.UUID, restorePrefix(p.ID)) || slices.ContainsFunc(t.a.Commits, func(c Transaction) bool { return c.UUID == below.UUID })

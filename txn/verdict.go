@@ -121,6 +121,7 @@ type Verdict struct {
 	Reason     Reason
 	Text       string // one sentence: found, expected
 	RolledBack bool   // Finalize: the roll-back is what is visible
+	Guessed    bool   // RolledBack: the record does not say what was taken back; Outcomes are what the tables tell
 	Mint       bool   // Forward, Back, Finalize, OrphanDiscard: a commit of recovery's own is published, with a new id
 	Promote    bool   // Forward, Finalize: then rename the staged schema files
 	Unstage    bool   // Back, Finalize: remove the staged schema files
