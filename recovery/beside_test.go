@@ -23,7 +23,7 @@ import (
 // pairs of both places, else it is one in six of each state.
 func TestRecoveryBesideOneThatDies(t *testing.T) {
 	for _, s := range []*stuck.State{
-		stuck.One(t, "insert-edge", 5), stuck.One(t, "load-merge", 8), stuck.One(t, "merge", 5), stuck.One(t, "optimize", 93), stuck.One(t, "schema-apply", 12), stuck.One(t, "schema-apply", 17),
+		stuck.One(t, "insert-edge", 5), stuck.One(t, "load-merge", 8), stuck.One(t, "merge", 5), stuck.One(t, "optimize", 93), stuck.One(t, "schema-apply", 12), stuck.One(t, "schema-apply", 14), stuck.One(t, "schema-apply", 17),
 	} {
 		t.Run(fmt.Sprint(s.Op, s.K), func(t *testing.T) {
 			t.Parallel()

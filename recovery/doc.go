@@ -9,8 +9,8 @@
 //	place      whose tables it names: this graph's here, this graph's before it was
 //	           moved (decisions 41: only after a confirmation), another graph's
 //	age        one younger than the grace may be that of a writer at work
-//	observe    the branch, its lineage and the schema files; of each table its ref,
-//	           newest version, and the transactions above the pin
+//	observe    the schema files, then the branch and its lineage; of each table its
+//	           ref, newest version, and the transactions above the pin
 //	interpret  txn.Interpret: the one judge
 //	act        below
 //	audit      one row in `_graph_commit_recoveries.lance` (package audit)
@@ -39,6 +39,6 @@
 // # What was shown
 //
 // Execute compares each record with the Item that was shown. When something
-// else is right meanwhile the record is left, with a *ChangedError; that it is
+// else is right meanwhile, twice, the record is left, with a *ChangedError; that it is
 // gone, or has become a matter of retiring it, is no such change.
 package recovery

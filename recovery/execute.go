@@ -66,6 +66,7 @@ func (e *execution) tell(ev Event) {
 // settle judges and acts until it is done, or something forbids it.
 func (e *execution) settle(ctx context.Context) error {
 	var last error
+	var changed *ChangedError
 	for range passes {
 		r, err := e.afresh(ctx)
 		if err != nil {
@@ -87,14 +88,21 @@ func (e *execution) settle(ctx context.Context) error {
 		if err := r.Acts(e.o); err != nil {
 			return err
 		}
-		if err := e.shown(r); err != nil {
-			return err
+		was := changed
+		if changed = e.shown(r); changed != nil {
+			if was != nil && was.Now == changed.Now {
+				return changed
+			}
+			continue // what was seen of a graph in motion may not fit together: look again
 		}
 		e.tell(Event{Step: StepJudged})
 		last = e.act(ctx, r)
 		if last == nil || !txn.Overtaken(last) {
 			return last
 		}
+	}
+	if changed != nil {
+		return changed
 	}
 	return fmt.Errorf("recovering operation %s: others came first %d times: %w", e.out.Item.Operation, passes, last)
 }
@@ -129,7 +137,7 @@ func (e *execution) afresh(ctx context.Context) (*record, error) {
 // shown compares what is right with what was shown: the same, less what others
 // did of it meanwhile; or, when they did it all, to retire the record. Nothing is
 // removed that was not listed.
-func (e *execution) shown(r *record) error {
+func (e *execution) shown(r *record) *ChangedError {
 	was, now := &e.out.Item.Verdict, &r.Verdict
 	same := was.Do == now.Do || now.Do == txn.Finalize
 	if now.Do == txn.Back {

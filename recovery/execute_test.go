@@ -56,12 +56,16 @@ func twisted(t *testing.T, op string, k int, edit func(*sidecar.Record)) (blob.S
 }
 
 // Several recoverers at once: each state ends as recorded, with one commit and
-// one audit row, whoever did what.
+// one audit row, whoever did what. OMNIDECK_FULL=1 takes all states.
 func TestRecoverersSideBySide(t *testing.T) {
-	for _, s := range []*stuck.State{
+	states := []*stuck.State{
 		stuck.One(t, "insert-edge", 3), stuck.One(t, "insert-edge", 5), stuck.One(t, "load-merge", 8), stuck.One(t, "merge", 5),
 		stuck.One(t, "update-node", 10), stuck.One(t, "optimize", 50), stuck.One(t, "optimize", 93), stuck.One(t, "schema-apply", 12), stuck.One(t, "schema-apply", 17),
-	} {
+	}
+	if stuck.Full() {
+		states = stuck.States(t)
+	}
+	for _, s := range states {
 		store := s.Store(t, stuck.Root)
 		p := look(t, store, atOnce)
 		var all sync.WaitGroup

@@ -26,8 +26,9 @@ type looker struct {
 	o     Options
 	root  string
 
-	mu    sync.Mutex
-	views map[string]*manifest.View // nil: the branch is gone
+	mu     sync.Mutex
+	views  map[string]*manifest.View // nil: the branch is gone
+	marker *schema.Marker            // older than any of the views
 }
 
 func newLooker(store blob.Store, o Options) *looker {
@@ -108,6 +109,7 @@ func (l *looker) verdict(ctx context.Context, r *record, all []record) error {
 }
 
 func (l *looker) interpret(ctx context.Context, r *record, all []record) error {
+	root := l.schemaFiles(ctx, r)
 	view, err := l.view(ctx, r.Branch)
 	if err != nil {
 		return err
@@ -130,7 +132,7 @@ func (l *looker) interpret(ctx context.Context, r *record, all []record) error {
 		r.refuse(txn.NotObserved, "%s", err)
 		return nil
 	}
-	vis, staged, err := l.visible(ctx, plan, view)
+	vis, err := l.visible(ctx, plan, view, root)
 	if err != nil {
 		return err
 	}
@@ -154,7 +156,7 @@ func (l *looker) interpret(ctx context.Context, r *record, all []record) error {
 			t.Verdict = r.Verdict.Tables[i]
 		}
 	}
-	return l.removes(ctx, r, staged)
+	return l.removes(ctx, r, root.staged)
 }
 
 func at(root string) string {
@@ -179,33 +181,59 @@ func claims(all []record, own *record, a *txn.TableAction) (out []string) {
 	return out
 }
 
-// visible is what the branch shows of a plan. staged are the staged files of a
-// schema apply.
-func (l *looker) visible(ctx context.Context, p *txn.PublishPlan, view *manifest.View) (vis txn.Visible, staged []string, err error) {
+// schemaFiles is what the root shows of the schema.
+type schemaFiles struct {
+	marker  *schema.Marker
+	staging txn.Staging // of a schema apply
+	staged  []string    // keys
+	err     error
+}
+
+// schemaFiles are read before the branch: whoever publishes another schema puts
+// its files in place afterwards, so that files of a schema that the branch does
+// not show yet are never seen.
+func (l *looker) schemaFiles(ctx context.Context, r *record) (f schemaFiles) {
+	if f.marker = l.marker; f.marker == nil {
+		obj, err := l.store.Get(ctx, schema.StateKey, blob.All)
+		if err == nil {
+			f.marker, err = schema.ParseMarker(obj.Data)
+		}
+		if err != nil {
+			f.err = fmt.Errorf("reading the marker of the schema %s: %w", schema.StateKey, err)
+			return f
+		}
+		l.marker = f.marker
+	}
+	if r.Kind == sidecar.SchemaApply {
+		f.staging, f.staged, f.err = promote.State(ctx, l.store, r.Record.TargetIRHash)
+		l.forget(r.Branch)
+	}
+	return f
+}
+
+// forget makes the next view of a branch a new one.
+func (l *looker) forget(branch string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.views, branch)
+}
+
+// visible is what the branch, and before it the root, show of a plan.
+func (l *looker) visible(ctx context.Context, p *txn.PublishPlan, view *manifest.View, root schemaFiles) (vis txn.Visible, err error) {
 	vis = txn.Visible{Root: l.root, Gone: view == nil}
 	if view == nil {
-		return vis, nil, nil
+		return vis, nil
 	}
-	obj, err := l.store.Get(ctx, schema.StateKey, blob.All)
-	if err != nil {
-		return vis, nil, fmt.Errorf("reading the marker of the schema: %w", err)
+	if root.err != nil {
+		return vis, root.err
 	}
-	mk, err := schema.ParseMarker(obj.Data)
-	if err != nil {
-		return vis, nil, fmt.Errorf("reading the marker of the schema %s: %w", schema.StateKey, err)
-	}
-	vis.Base = txn.BaseOf(view, mk)
+	vis.Base, vis.Staging = txn.BaseOf(view, root.marker), root.staging
 	forward, back := p.RecoveryCommits()
 	_, vis.RollBack = view.Commit(back)
 	if c, ok := view.Commit(forward); ok {
-		if vis.Original, err = l.landed(ctx, view, c, p); err != nil {
-			return vis, nil, err
-		}
+		vis.Original, err = l.landed(ctx, view, c, p)
 	}
-	if p.Kind == sidecar.SchemaApply {
-		vis.Staging, staged, err = promote.State(ctx, l.store, p.TargetIRHash)
-	}
-	return vis, staged, err
+	return vis, err
 }
 
 // landed is what a visible commit published: by the version of `__manifest` that
