@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/omnideck/omnideck/cli/out"
 	"github.com/omnideck/omnideck/engine"
@@ -129,7 +130,7 @@ func printInfo(t *out.Text, uri string, i *engine.Info) {
 }
 
 func pendingText(p engine.Pending) string {
-	s := fmt.Sprintf("%s %s", p.Kind, p.Key)
+	s := strings.TrimPrefix(p.Kind+" "+p.Key, " ")
 	if p.Branch != "" {
 		s += " on " + p.Branch
 	}

@@ -110,8 +110,8 @@ func TestCase3RecordsOfAFinishedLoad(t *testing.T) {
 		{name: "B", phase: 1, goes: true, status: []string{"is published, only its recovery record was not removed", "of this operation"}},
 		{name: "B, copied before it was confirmed", phase: 0, goes: true, status: []string{"is published, only its recovery record was not removed", "of this operation"}},
 		{name: "C", phase: 1, file: "old-copy.json", goes: true, status: []string{"is published", "__recovery/old-copy.json, does not match", "removes  __recovery/old-copy.json"}},
-		{name: "D", phase: 1, edit: func(_ *testing.T, b []byte) []byte { return b[:10] }, status: []string{"refused", "(10 bytes) cannot be read", "--set-aside"}, writes: "(10 bytes) cannot be read"},
-		{name: "E", phase: 1, edit: swap(`"schema_version": 9`, `"schema_version": 99`), status: []string{"refused", "version 99", "newer"}, writes: "is of version 99"},
+		{name: "D", phase: 1, edit: func(_ *testing.T, b []byte) []byte { return b[:10] }, status: []string{"refused", "10 bytes, not JSON at byte ", "--set-aside"}, writes: "10 bytes, not JSON at byte "},
+		{name: "E", phase: 1, edit: swap(`"schema_version": 9`, `"schema_version": 99`), status: []string{"refused", "version 99", "newer"}, writes: "it is of version 99, this program knows up to 9"},
 		{name: "F", phase: 1, edit: func(t *testing.T, b []byte) []byte {
 			var doc struct {
 				Protocol struct {
@@ -124,7 +124,7 @@ func TestCase3RecordsOfAFinishedLoad(t *testing.T) {
 				t.Fatal(err)
 			}
 			return bytes.ReplaceAll(b, []byte(doc.Protocol.Lineage.ID), []byte(other))
-		}, status: []string{"refused", "the record says: ", other, "the graph shows: ", "--set-aside"}, writes: "the effect may be published under another commit"},
+		}, status: []string{"refused", "was carried out, and cannot be recovered by itself: what its record says", "the record says: ", other, "the graph shows: ", "--set-aside"}, writes: "the effect may be published under another commit"},
 	} {
 		t.Run(c.name, func(t *testing.T) { t.Parallel(); c.check(t) })
 	}
@@ -154,6 +154,9 @@ func (c *image3) check(t *testing.T) {
 		exit = exitOK
 	}
 	r := late(t, "recover", dir)
+	if c.writes != "" && strings.Count(r.stdout, c.writes) != 1 {
+		t.Errorf("%q is told more than once, or never:\n%s", c.writes, r.stdout)
+	}
 	for _, s := range append(c.status, key) {
 		if !strings.Contains(r.stdout, s) {
 			t.Errorf("%q is not told:\n%s", s, r.stdout)
@@ -194,7 +197,7 @@ func (c *image3) refused(t *testing.T, dir, untouched string) {
 			r.must(t)
 			continue
 		}
-		if r.code != exitError || !strings.Contains(r.stderr, c.writes) || !strings.Contains(r.stderr, "__recovery/") {
+		if r.code != exitError || strings.Count(r.stderr, c.writes) != 1 || !strings.Contains(r.stderr, "`omnideck recover "+dir+"` shows") || !strings.Contains(r.stderr, "__recovery/") {
 			t.Errorf("a write on %s: exit %d, %s", branch, r.code, r.stderr)
 		}
 		if fingerprint(t, dir) != untouched {

@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/omnideck/omnideck/cli/out"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/fixtures"
 	stuckgraphs "github.com/omnideck/omnideck/internal/stuck"
+	"github.com/omnideck/omnideck/tui/theme"
 )
 
 // What killed clients of the Rust CLI left at another address: shown as moved,
@@ -49,8 +52,44 @@ func TestRecoverMovedGraphs(t *testing.T) {
 				t.Errorf("%s: branch %s has %v, recorded is %v", s, branch, got, rows)
 			}
 		}
-		if r := run(t, "recover", dir, "--apply"); r.code != exitOK || !strings.HasPrefix(r.stdout, "no operation was pending\n") {
+		if r := run(t, "recover", dir, "--apply"); r.code != exitOK || !strings.HasPrefix(r.stdout, "no operation ") {
 			t.Errorf("%s: again: exit %d\n%s", s, r.code, r.stdout)
+		}
+	}
+}
+
+// A lock that is left is told once, with the address of the object to remove.
+func TestRecoverTellsTheLockOnce(t *testing.T) {
+	s := stuckgraphs.One(t, "schema-apply", 3)
+	dir := filepath.Join(t.TempDir(), "harbor")
+	if err := fixtures.Write(dir, s.Files); err != nil {
+		t.Fatal(err)
+	}
+	lock := dir + "/__manifest/_refs/branches/__schema_apply_lock__.json"
+	for _, args := range [][]string{{"recover", dir}, {"recover", dir, "--apply"}} {
+		out := run(t, args...).must(t)
+		if strings.Count(out, "no operation") != 1 || !strings.Contains(out, "then remove the one object "+lock+";") {
+			t.Errorf("%v:\n%s", args, out)
+		}
+	}
+	if err := os.Remove(lock); err != nil {
+		t.Fatal(err)
+	}
+	run(t, "mutate", dir, "-e", `query q() { update Port set { name: "After" } where code = "NLRTM" }`).must(t)
+}
+
+// When a record was begun is told as people say it.
+func TestRecordTellsItsAge(t *testing.T) {
+	th, err := theme.New("mono", theme.Unknown, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	for after, want := range map[time.Duration]string{0: "12:00:00Z, just now\n", 20 * time.Second: "12:00:00Z, < 1 m ago\n", 2 * time.Hour: "12:00:00Z, 2 h ago\n", -time.Hour: "12:00:00Z, by a clock that is ahead of this one\n"} {
+		var b strings.Builder
+		printRecord(out.NewText(&b, th), &engine.RecoveryRecord{Key: "k", StartedAt: began}, began.Add(after))
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("after %s: %s", after, b.String())
 		}
 	}
 }

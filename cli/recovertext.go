@@ -7,8 +7,8 @@ import (
 
 	"github.com/omnideck/omnideck/cli/out"
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/part"
-	"github.com/omnideck/omnideck/tui/screen"
 	"github.com/omnideck/omnideck/tui/theme"
 )
 
@@ -21,13 +21,15 @@ func (c *call) printRecovery(t *out.Text, p *engine.RecoveryPlan) {
 		t.Line("  since    %s", moment(p.Lock.Since))
 		t.Line("  next     %s", p.Lock.Next)
 	}
-	ready, more := 0, []string{"recover", c.uri, "--apply"}
+	ready, moved := 0, 0
 	for i := range p.Records {
 		r := &p.Records[i]
 		printRecord(t, r, p.LookedAt)
 		if r.Do != engine.RecoverRefuse && r.Do != engine.RecoverDefer {
-			if ready++; r.NeedsConfirm == "moved" && len(more) == 3 {
-				more = append(more, "--moved")
+			if r.NeedsConfirm == "moved" { // its next step is told beside it
+				moved++
+			} else {
+				ready++
 			}
 		}
 	}
@@ -49,8 +51,11 @@ func (c *call) printRecovery(t *out.Text, p *engine.RecoveryPlan) {
 	for _, o := range p.Others {
 		t.Line("no program reads %s; it is left", o)
 	}
-	if ready > 0 {
-		t.Line("nothing was changed; to do it: %s", screen.CommandLine(more...))
+	switch {
+	case ready > 0:
+		t.Line("nothing was changed; to do it: %s", shell.Line("recover", c.uri, "--apply"))
+	case moved > 0:
+		t.Line("nothing was changed")
 	}
 }
 
@@ -74,16 +79,32 @@ func printRecord(t *out.Text, r *engine.RecoveryRecord, now time.Time) {
 	case engine.RecoveryRefused:
 		role, word = theme.Bad, "refused"
 	}
+	refused := r.Do == engine.RecoverRefuse || r.Do == engine.RecoverDefer
 	t.Raw(t.Paint(role, strings.ReplaceAll(word, "_", " ")) + "  " + out.Clean(r.Key) + "\n")
 	began, wait := "", ""
 	if !r.StartedAt.IsZero() {
-		began = moment(r.StartedAt) + ", " + part.Ago(now, r.StartedAt) + " ago"
+		began = moment(r.StartedAt) + ", " + part.Since(now, r.StartedAt)
 	}
 	if r.Left(now) > 0 {
 		wait = moment(r.WaitUntil) + ": until then its writer may be at work"
 	}
 	pairs(t, [2]string{"means", r.Means}, [2]string{"whose", r.Whose}, [2]string{"begun", began}, [2]string{"wait", wait}, [2]string{"will", r.Will},
 		[2]string{"why", r.Why}, [2]string{"blocks", r.Blocks}, [2]string{"danger", dangerText(r.Danger)})
+	if !refused { // of those, both sides are shown
+		printRecordTables(t, r)
+	}
+	for _, k := range r.Removes {
+		t.Line("  removes  %s", k)
+	}
+	if refused && r.Problem == "" { // that is told as why
+		for _, e := range r.Evidence {
+			t.Line("  seen     %s: %s", e.Key, e.Fact)
+		}
+	}
+	pairs(t, [2]string{"next", r.Next})
+}
+
+func printRecordTables(t *out.Text, r *engine.RecoveryRecord) {
 	for _, x := range r.Tables {
 		name := x.Table
 		if x.Branch != "" {
@@ -99,27 +120,18 @@ func printRecord(t *out.Text, r *engine.RecoveryRecord, now time.Time) {
 			t.Line("           %s", x.Will)
 		}
 	}
-	for _, k := range r.Removes {
-		t.Line("  removes  %s", k)
-	}
-	if r.Do == engine.RecoverRefuse || r.Do == engine.RecoverDefer {
-		for _, e := range r.Evidence {
-			t.Line("  seen     %s: %s", e.Key, e.Fact)
-		}
-	}
-	pairs(t, [2]string{"next", r.Next})
 }
 
 // dangerText says how dangerous it is to act.
 func dangerText(n int) string {
 	return [...]string{
-		"0: nothing happens", "1: safe", "2: it changes what is newest, and what that is is known", "3: somebody must decide", "4: it may lose a write when its writer still runs, or bury one",
+		"0: nothing happens", "1: safe", "2: it changes what is newest, as told here", "3: somebody must decide", "4: it may lose a write when its writer still runs, or bury one",
 	}[min(max(n, 0), 4)]
 }
 
 // printRecovered is what was done, for people.
 func printRecovered(t *out.Text, r *engine.RecoveryReceipt) {
-	if len(r.Settled) == 0 && r.Staging == nil {
+	if len(r.Settled) == 0 && r.Staging == nil && (r.Remaining == nil || r.Remaining.Lock == nil) {
 		t.Line("no operation was pending")
 	}
 	if r.Staging != nil {

@@ -98,7 +98,7 @@ func (c *call) others() func(engine.WriteEvent) {
 		switch {
 		case e.Step == engine.StepWaiting && e.Operation != told:
 			told = e.Operation
-			c.note("waiting for operation %s, whose writer may be at work", e.Operation)
+			c.note("waiting for operation %s, whose writer may be at work, until %s", e.Operation, moment(e.Until))
 		case e.Step == engine.StepRecovered:
 			c.note("operation %s, which was left half done and stood in the way, was recovered first", e.Operation)
 		}

@@ -29,7 +29,10 @@ func recoveryFindings(f *recoveryFolder, names []string) []Finding {
 
 func sidecarFinding(p pendingSidecar, names []string) Finding {
 	k := p.meant(names)
-	evidence := []Evidence{{p.Key, pinFacts(p)}}
+	var evidence []Evidence
+	if facts := pinFacts(p); facts != "" {
+		evidence = append(evidence, Evidence{p.Key, facts})
+	}
 	if p.Problem != "" {
 		evidence = append(evidence, Evidence{p.Key, p.Problem})
 	}
@@ -94,7 +97,7 @@ func pinFacts(p pendingSidecar) string {
 		parts = append(parts, s)
 	}
 	if len(parts) == 0 {
-		return "a recovery record"
+		return "" // nothing of it could be read
 	}
 	return strings.Join(parts, "; ")
 }
@@ -109,7 +112,7 @@ func applying(f *recoveryFolder) bool {
 func lockFinding(f *recoveryFolder, staged []string) Finding {
 	evidence := keys("the lock's ref", branchRefs+branches.LockName+".json")
 	stale := !applying(f) && len(staged) == 0
-	means, _ := lockWords(stale)
+	means, _ := lockWords(stale, "")
 	if !stale {
 		evidence = append(evidence, keys("part of the same schema apply", staged...)...)
 		return finding("G14", SeverityWarn, "everything that was published", evidence, "%s", means).next("none", "recover")

@@ -287,7 +287,14 @@ func (x *recovering) settled(s *recovery.Settled) SettledRecord {
 func settledWords(s *recovery.Settled) string {
 	var tables []string
 	for _, o := range s.Outcomes {
-		tables = append(tables, fmt.Sprintf("%s v%d to v%d", o.Alias, o.From, o.To))
+		switch {
+		case s.Do != txn.Back:
+			tables = append(tables, fmt.Sprintf("%s v%d to v%d", o.Alias, o.From, o.To))
+		case o.To == 0:
+			tables = append(tables, o.Alias+" is removed")
+		default:
+			tables = append(tables, fmt.Sprintf("%s holds what v%d holds", o.Alias, o.To))
+		}
 	}
 	of := ""
 	if len(tables) > 0 {

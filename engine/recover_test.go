@@ -141,7 +141,7 @@ func TestMutateRecoversFirst(t *testing.T) {
 		store := s.Store(t, stuck.Root)
 		g := stuck.Writable(t, store)
 		before := bytesOf(t, store)
-		if _, err := g.PlanMutate(ctx, insertPort(nil)); !errors.Is(err, txn.ErrRecovery) && !errors.As(err, new(*txn.LockedError)) || !strings.Contains(err.Error(), "`omnideck recover`") {
+		if _, err := g.PlanMutate(ctx, insertPort(nil)); !errors.Is(err, txn.ErrRecovery) && !errors.As(err, new(*txn.LockedError)) || !strings.Contains(err.Error(), "`omnideck recover "+stuck.Root+"`") {
 			t.Errorf("%s: planned: %v", s, err)
 		}
 		if d := stuck.Differ(before, bytesOf(t, store)); d != "" {

@@ -52,7 +52,7 @@ func (o *operation) tellRecovery(p *recovery.Plan) *RecoveryPlan {
 	}
 	if p.Lock != nil {
 		out.Lock = &RecoveryLock{Key: p.Lock.Key, Since: p.Lock.Since, Stale: !applying && p.Left == nil}
-		out.Lock.Means, out.Lock.Next = lockWords(out.Lock.Stale)
+		out.Lock.Means, out.Lock.Next = lockWords(out.Lock.Stale, o.uri)
 	}
 	if p.Left != nil {
 		out.Staging = leftStaging(p.Left, out.LookedAt, o.grace)
@@ -62,13 +62,13 @@ func (o *operation) tellRecovery(p *recovery.Plan) *RecoveryPlan {
 }
 
 // lockWords are about the lock of a schema apply, which recovery never removes.
-func lockWords(stale bool) (means, next string) {
+func lockWords(stale bool, uri string) (means, next string) {
 	if !stale {
 		return "a schema apply holds its lock: it runs, or it died and its recovery comes first",
 			"wait for it, or recover its record; the lock itself stays until somebody removes it"
 	}
 	return fmt.Sprintf("the lock of a schema apply is left (%s), without the apply that would hold it: both engines refuse every write until the ref is removed, which is safe only while nothing else writes", branches.LockName),
-		fmt.Sprintf("make sure that no schema apply runs on any machine, then remove the one object %s%s.json; nothing else belongs to it that a write needs", branchRefs, branches.LockName)
+		fmt.Sprintf("make sure that no schema apply runs on any machine, then remove the one object %s/%s%s.json; nothing else belongs to it that a write needs", strings.TrimRight(uri, "/"), branchRefs, branches.LockName)
 }
 
 // leftStaging says what is right about staged schema files that no record owns.
@@ -112,7 +112,7 @@ func tellRecord(i *recovery.Item, now time.Time, uri string) RecoveryRecord {
 		out.SchemaVersion = i.Record.SchemaVersion
 	}
 	if i.Err != nil {
-		out.Problem = i.Err.Error()
+		out.Problem = sidecar.Why(i.Err)
 	}
 	if !k.unreadable() {
 		out.Place = i.Place.String()
@@ -184,7 +184,7 @@ func tellRecoveryTable(rec *sidecar.Record, t *recovery.Table) RecoveryTable {
 // evidenceOf are both sides: what the record says, and what the graph shows.
 func evidenceOf(i *recovery.Item, r *RecoveryRecord) (out []Evidence) {
 	if i.Record == nil || i.Err != nil {
-		return []Evidence{{i.Key, fmt.Sprintf("%d bytes", i.Size)}, {i.Key, r.Problem}}
+		return []Evidence{{i.Key, count(int(i.Size), "byte", "bytes")}} // why is told beside it
 	}
 	says := "the record says: " + articled(i.Kind) + " on branch " + r.Branch
 	if r.Phase != "" {
@@ -270,5 +270,8 @@ func (p *RecoveryPlan) sum() string {
 	add(young, "may be at work and can be recovered when the wait is over")
 	add(moved, "can be recovered once it is confirmed that the graph was moved")
 	add(refused, "cannot be recovered by itself")
+	if len(p.Records) == 1 {
+		return "1 operation is pending: it " + strings.TrimPrefix(parts[0], "1 ")
+	}
 	return count(len(p.Records), "operation is pending", "operations are pending") + ": " + strings.Join(parts, ", ")
 }

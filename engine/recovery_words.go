@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/recovery"
 	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/sidecar"
@@ -51,9 +52,6 @@ func (k *meant) means() string {
 		text += "; but its record names tables that are not those of this graph"
 	case sidecar.Here:
 	}
-	if k.refused {
-		text += "; but it cannot be recovered by itself: what it says and what the graph shows do not fit together"
-	}
 	if k.stem != "" && k.stem != k.operation {
 		text += "; the name of its file, " + k.key + ", does not match"
 	}
@@ -63,6 +61,12 @@ func (k *meant) means() string {
 // state is what became of the operation.
 func (k *meant) state() string {
 	switch {
+	case k.refused && !k.unreadable():
+		how := "was announced and not confirmed"
+		if k.phase == sidecar.EffectsConfirmed {
+			how = "was carried out"
+		}
+		return k.what() + " " + how + ", and cannot be recovered by itself: what its record says and what the graph shows do not fit together"
 	case k.unreadable():
 		return fmt.Sprintf("the recovery record %s %s: every write to the graph is refused; keep it until somebody has looked at it", k.key, k.unread())
 	case k.published && k.kind == sidecar.Optimize: // a glance does not tell
@@ -344,14 +348,14 @@ func dangerOf(i *recovery.Item, young bool) int {
 
 // nextStep is the next safe step, where recovering is not it.
 func (k *meant) nextStep(i *recovery.Item, uri string) string {
-	aside := fmt.Sprintf("`omnideck recover %s --set-aside %s --why TEXT` then shows how to move it out of the way; nothing is deleted", uri, k.key)
+	aside := fmt.Sprintf("`%s` then shows how to move it out of the way; nothing is deleted", shell.Line("recover", uri, "--set-aside", k.key, "--why", "TEXT"))
 	switch {
 	case errors.Is(k.err, sidecar.ErrNewer):
 		return "recover with a program that knows this version; when none is to be had, look at it first, and " + aside
 	case k.unreadable():
 		return "look at it, and at the newest versions of the tables; when nothing needs it any more, " + aside
 	case i.Place == sidecar.Moved && i.Verdict.Do != txn.Refuse:
-		return fmt.Sprintf("when this graph was moved or copied from %s, and nothing recovers it there, `omnideck recover %s --moved --apply` acts on it", orUnknown(i.RecordedRoot), uri)
+		return fmt.Sprintf("when this graph was moved or copied from %s, and nothing recovers it there: `%s`", orUnknown(i.RecordedRoot), shell.Line("recover", uri, "--apply", "--moved"))
 	}
 	if i.Verdict.Do != txn.Refuse && i.Verdict.Do != txn.Defer {
 		return ""
@@ -364,9 +368,19 @@ func (k *meant) nextStep(i *recovery.Item, uri string) string {
 	case txn.NotObserved:
 		return "look again: it moved while it was looked at"
 	case txn.Buried, txn.ForeignDrift, txn.HeadBehind:
-		return fmt.Sprintf("`omnideck versions %s TABLE` shows who wrote what; keep an export of what is published before anybody decides which of it stays; %s", uri, aside)
+		return fmt.Sprintf("`%s` shows who wrote what; keep an export of what is published before anybody decides which of it stays; %s", shell.Line("versions", uri, contested(i)), aside)
 	}
 	return "compare both sides; when the record is the wrong one, " + aside
+}
+
+// contested is the first table on which the record's versions are not all its own.
+func contested(i *recovery.Item) string {
+	for _, t := range i.Tables {
+		if txn.Judge(t.Published, t.Head, true) != txn.AtRest {
+			return t.Alias
+		}
+	}
+	return "TABLE"
 }
 
 func orUnknown(root string) string {

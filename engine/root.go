@@ -160,7 +160,7 @@ func (o *operation) readSidecar(ctx context.Context, key string) (*pendingSideca
 	p := &pendingSidecar{Pending: Pending{Key: key, Tables: []PendingTable{}, Refused: err != nil || len(problems) > 0}, record: record, err: err}
 	var wrong []string
 	if err != nil {
-		wrong = append(wrong, fmt.Sprintf("%d bytes: %v", len(obj.Data), err))
+		wrong = append(wrong, sidecar.Why(err))
 	}
 	for _, q := range problems {
 		if p.err == nil && q.Rule != sidecar.RuleName { // under whatever name, the record counts
@@ -170,6 +170,9 @@ func (o *operation) readSidecar(ctx context.Context, key string) (*pendingSideca
 	}
 	if record != nil {
 		p.fill(record, o.store.Properties().URL)
+		if record.Kind == "" {
+			p.Branch = "" // the record does not tell
+		}
 		now := o.clock()
 		if left := txn.Left(record, now, o.grace); left > 0 {
 			p.WaitUntil = now.Add(left)

@@ -78,7 +78,7 @@ func (o *operation) aboutRecord(out *SetAsidePlan, i *recovery.Item) {
 	}
 	switch {
 	case i.Left > 0:
-		out.Refused = "its writer may be at work: wait"
+		out.Refused = fmt.Sprintf("its writer may be at work: wait %s, then ask again", max(i.Left, time.Second).Round(time.Second))
 	case i.Verdict.Do != txn.Refuse:
 		out.Refused = "it is known what is right about it: recover it"
 	}
@@ -91,7 +91,7 @@ func (o *operation) young(out *SetAsidePlan, a blob.Attrs) {
 		grace = 30 * time.Second
 	}
 	if age := o.clock().Sub(a.ModTime); !a.ModTime.IsZero() && age < grace {
-		out.Refused = fmt.Sprintf("it was written %s ago, and its writer may be at work: wait", age.Round(time.Second))
+		out.Refused = fmt.Sprintf("it was written %s ago, and its writer may be at work: wait %s, then ask again", age.Round(time.Second), max(grace-age, time.Second).Round(time.Second))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/internal/pace"
+	"github.com/omnideck/omnideck/txn"
 )
 
 // stuckOps are the operations whose killed states are kept.
@@ -158,6 +159,10 @@ func checkStuck(t *testing.T, op string, c stuckCase, base, state map[string][]b
 		} else if p.Severity != engine.SeverityInfo {
 			t.Errorf("%s %d (%s): verify tells %+v", op, c.K, c.Refused, p)
 		}
+	}
+	_, held := state[txn.LockKey]
+	if slices.ContainsFunc(v.Problems, func(p engine.Problem) bool { return p.ID == "schema-lock" && p.Key == txn.LockKey }) != held {
+		t.Errorf("%s %d (%s): the lock is there: %v; verify tells %+v", op, c.K, c.Refused, held, v.Problems)
 	}
 	slices.Sort(told)
 	if !slices.Equal(told, c.Pending) || v.Clean != (len(c.Pending) == 0) {

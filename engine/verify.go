@@ -74,6 +74,7 @@ type verifier struct {
 	opts VerifyOptions
 
 	names     []string // of all branches
+	locked    bool     // by a schema apply
 	folder    *recoveryFolder
 	published map[string]bool // folders of branches of tables that are published, as treePath makes them
 
@@ -121,7 +122,7 @@ func (v *verifier) branches(ctx context.Context) ([]*manifest.View, error) {
 		return nil, err
 	}
 	views = slices.DeleteFunc(views, func(x *manifest.View) bool { return x == nil })
-	v.names = listing.Names
+	v.names, v.locked = listing.Names, listing.Locked
 	v.lineage(views)
 	return views, nil
 }
@@ -193,6 +194,7 @@ func (v *verifier) contract(ctx context.Context, views []*manifest.View) (*schem
 		return nil, err
 	}
 	v.pending(views)
+	v.lock(root.staged())
 	v.schemaFiles(ctx, root.staged(), files)
 	for _, f := range files {
 		if f.Err != nil && !isGone(f.Err) {

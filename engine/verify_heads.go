@@ -97,7 +97,10 @@ func (v *verifier) pending(views []*manifest.View) {
 	}
 	for _, p := range v.folder.sidecars {
 		q := Problem{ID: "recovery-pending", Severity: SeverityWarn, Branch: p.Branch, Key: p.Key,
-			Found: sidecarFinding(p, v.names).Title + " (" + pinFacts(p) + ")", Expected: "no record: its operation has ended, or was recovered"}
+			Found: sidecarFinding(p, v.names).Title, Expected: "no record: its operation has ended, or was recovered"}
+		if facts := pinFacts(p); facts != "" {
+			q.Found += " (" + facts + ")"
+		}
 		if p.Problem != "" {
 			q.Found += "; " + p.Problem
 		}
@@ -105,6 +108,16 @@ func (v *verifier) pending(views []*manifest.View) {
 			q.Severity, q.Expected = SeverityInfo, "a writer at work, which takes it away when it is done"
 		}
 		v.add(q)
+	}
+}
+
+// lock tells the lock of a schema apply. Nothing that the graph names is wrong with
+// it, so that the graph stays clean.
+func (v *verifier) lock(staged []string) {
+	if v.locked {
+		f := lockFinding(v.folder, staged)
+		v.add(Problem{ID: "schema-lock", Severity: SeverityInfo, Key: f.Evidence[0].Key, Found: f.Title,
+			Expected: "no lock, once no schema apply is at work: `recover` tells what is safe"})
 	}
 }
 

@@ -73,14 +73,26 @@ func (c *checker) branchTransactions(ctx context.Context, name string, newest Ch
 	tell := func(names []string, severity, text, expected string) {
 		if n := len(names); n > 0 {
 			c.add(Problem{ID: "transaction", Severity: severity, Version: newest.Version, Key: folder + names[0],
-				Found: fmt.Sprintf("%d transactions %s", n, text), Expected: expected})
+				Found: plural(n, "transaction", "transactions") + " " + text, Expected: expected})
 		}
 	}
-	tell(found.atNewest, "info", fmt.Sprintf("read at version %d, the newest of %s, and no version that they made", newest.Version, orMain(name)),
+	without := "without the version that it made"
+	if len(found.atNewest) > 1 {
+		without = "without the versions that they made"
+	}
+	tell(found.atNewest, "info", fmt.Sprintf("read at version %d, the newest of %s, %s", newest.Version, orMain(name), without),
 		"nothing: each is an attempt that was killed or refused, which does no harm, or all that is left of a lost version, which cannot be told from here")
 	tell(found.later, "warn", fmt.Sprintf("read at later versions than %d, the newest of %s", newest.Version, orMain(name)),
 		"the versions that they were read at: those are lost, unless the transactions are of another branch of that name that was deleted")
 	return nil
+}
+
+// plural is a number and what is counted.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // attempts lists a folder of transactions.
@@ -128,7 +140,7 @@ func (c *checker) leftovers(ctx context.Context, names []string) error {
 			return err
 		}
 		p := Problem{ID: "branch-leftover", Severity: "info", Key: l.Prefix,
-			Found:    fmt.Sprintf("%s, or a lost ref: the branch is not shown; %d versions lie there", l.Why, n),
+			Found:    fmt.Sprintf("%s, or a lost ref: the branch is not shown; %s there", l.Why, plural(n, "version lies", "versions lie")),
 			Expected: "nothing, or the ref of the branch"}
 		if n > 1 || !all {
 			p.Severity = "warn"

@@ -95,7 +95,7 @@ const looks = 4
 // verdict is one look.
 func (l *looker) verdict(ctx context.Context, r *record, all []record) error {
 	if r.Err != nil {
-		r.refuse(txn.NotObserved, "its record cannot be acted upon: %s", r.Err)
+		r.refuse(txn.NotObserved, "its record cannot be acted upon: %s", sidecar.Why(r.Err))
 		return nil
 	}
 	err := l.interpret(ctx, r, all)

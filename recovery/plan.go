@@ -92,7 +92,7 @@ type Table struct {
 func (i *Item) Acts(o Options) error {
 	switch {
 	case i.Err != nil:
-		return &RefusedError{i.Key, i.Operation, "it cannot be acted upon: " + i.Err.Error()}
+		return &RefusedError{i.Key, i.Operation, "its record cannot be acted upon: " + sidecar.Why(i.Err)}
 	case i.Place == sidecar.Moved && !o.Moved:
 		return &MovedError{i.Key, i.Operation, i.RecordedRoot}
 	case i.Verdict.Do == txn.Refuse:
@@ -197,6 +197,11 @@ func (e *MovedError) Error() string {
 	return fmt.Sprintf("operation %s was begun when this graph lay at %s: its record %s was left as it is: confirm that the graph was moved or copied from there before it is recovered", e.Operation, e.Root, e.Key)
 }
 
+// Because is why, without the rest of the sentence.
+func (e *MovedError) Because() string {
+	return "it was begun when this graph lay at " + e.Root + ", and that the graph was moved or copied from there is not confirmed"
+}
+
 // Is: whoever knows decides.
 func (e *MovedError) Is(target error) bool { return target == txn.ErrCaller }
 
@@ -209,6 +214,9 @@ type RefusedError struct {
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s cannot be recovered: %s; nothing was changed, and %s stays", whose(e.Operation), e.Why, e.Key)
 }
+
+// Because is why, without the rest of the sentence.
+func (e *RefusedError) Because() string { return e.Why }
 
 // Is: recovery cannot help.
 func (e *RefusedError) Is(target error) bool { return target == txn.ErrRecovery }

@@ -28,9 +28,9 @@ func (p *publishing) alone(ctx context.Context) error {
 			return err
 		}
 		if other.id < p.plan.ID || spent >= other.left(p.o) {
-			return other.refusal()
+			return other.refusal(p.o)
 		}
-		p.o.watch.step(Event{Step: StepWaiting, Operation: other.id, Err: other.refusal()})
+		p.o.watch.step(Event{Step: StepWaiting, Operation: other.id, Until: p.o.Now().Add(other.left(p.o)), Err: other.refusal(p.o)})
 		if err := p.o.Sleep(ctx, poll); err != nil {
 			return err
 		}

@@ -145,7 +145,7 @@ func (t *Txn) capture(ctx context.Context, before *Txn) (again bool, err error) 
 func (t *Txn) unlocked(ctx context.Context) error {
 	switch a, err := t.store.Head(ctx, LockKey); {
 	case err == nil:
-		return &LockedError{Key: LockKey, Since: a.ModTime}
+		return &LockedError{Key: LockKey, Since: a.ModTime, Graph: t.store.Properties().URL}
 	case !errors.Is(err, blob.ErrNotExist):
 		return err
 	}

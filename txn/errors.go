@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/txn/sidecar"
 	"github.com/omnideck/omnideck/txn/validate"
 )
@@ -109,22 +110,35 @@ type RecoveryRequiredError struct {
 	// Other says that it is another operation, whose record stands in the way:
 	// nothing of this write was written.
 	Other  bool
+	Young  bool // of another: its writer may be at work
 	Reason string
 	Err    error
+	Graph  string // its address, for the command to type; "" = not told
 }
 
 func (e *RecoveryRequiredError) Error() string {
 	record := sidecar.Folder + e.OperationID + sidecar.Suffix
 	if e.Other {
-		return fmt.Sprintf("operation %s stands in the way: %s; nothing was written: wait for its writer, or, when that one is gone, `omnideck recover` shows and does what is right about %s; then write again",
-			e.OperationID, e.Reason, record)
+		wait := ""
+		if e.Young {
+			wait = "its writer may be at work: wait for it; "
+		}
+		return fmt.Sprintf("operation %s stands in the way: %s; nothing was written: %s`%s` shows what is right about %s; write again after that", e.OperationID, e.Reason, wait, recoverLine(e.Graph), record)
 	}
-	return fmt.Sprintf("operation %s stopped part-way: %s; what it did belongs to the record %s: do not repeat the write before that is recovered, by `omnideck recover` or by the Rust CLI when it opens the graph at its full address", e.OperationID, e.Reason, record)
+	return fmt.Sprintf("operation %s stopped part-way: %s; what it did belongs to the record %s: do not repeat the write before that is recovered, by `%s` or by the Rust CLI when it opens the graph at its full address", e.OperationID, e.Reason, record, recoverLine(e.Graph))
 }
 
 func (e *RecoveryRequiredError) Is(target error) bool { return target == ErrRecovery }
 
 func (e *RecoveryRequiredError) Unwrap() error { return e.Err }
+
+// recoverLine is the command that shows what recovery would do.
+func recoverLine(graph string) string {
+	if graph == "" {
+		return shell.Line("recover")
+	}
+	return shell.Line("recover", graph)
+}
 
 // DriftError: a table has versions that are not published, and no recovery
 // record explains them.
@@ -201,10 +215,11 @@ func orNone(s string) string {
 type LockedError struct {
 	Key   string
 	Since time.Time
+	Graph string // as RecoveryRequiredError's
 }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("a schema apply holds the lock %s since %s, so that nothing may be written; nothing was: wait for it, or look with `omnideck recover` whether it died", e.Key, e.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("a schema apply holds the lock %s since %s, so that nothing may be written; nothing was: wait for it; `%s` shows whether it may have died, and what is safe then", e.Key, e.Since.UTC().Format(time.RFC3339), recoverLine(e.Graph))
 }
 
 func (e *LockedError) Is(target error) bool { return target == ErrCaller }

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/cost"
@@ -28,9 +29,10 @@ const (
 // Event tells whoever watches a write how far it has come.
 type Event struct {
 	Step      Step
-	Attempt   int    // from 1
-	Operation string // the write's, or the one waited for or recovered
-	Table     string // alias
+	Attempt   int       // from 1
+	Operation string    // the write's, or the one waited for or recovered
+	Table     string    // alias
+	Until     time.Time // of a wait: when that record stops being one of a writer at work
 	Err       error
 	Cost      blob.Totals // of the whole run so far
 }

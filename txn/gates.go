@@ -47,7 +47,7 @@ func (p *publishing) gate(ctx context.Context) error {
 		return fmt.Errorf("looking once more before write %s is begun; nothing was written: %w", p.plan.ID, err)
 	}
 	if s := standing(l.records, p.o.Branch); s != nil {
-		return s.refusal()
+		return s.refusal(p.o)
 	}
 	vis, err := p.shown(l.view, l.marker)
 	if err != nil {

@@ -20,6 +20,8 @@ type pending struct {
 	id  string
 	rec *sidecar.Record
 	err error // it cannot be understood
+
+	graph string // address
 }
 
 // records lists and reads the recovery records: one LIST, and one GET for each.
@@ -34,10 +36,10 @@ func records(ctx context.Context, store blob.Store, own string) ([]pending, erro
 			continue
 		}
 		if len(out) == maxPending {
-			return nil, &RecoveryRequiredError{OperationID: out[0].id, Other: true, Reason: fmt.Sprintf("more than %d recovery records are there", maxPending)}
+			return nil, &RecoveryRequiredError{OperationID: out[0].id, Other: true, Reason: fmt.Sprintf("more than %d recovery records are there", maxPending), Graph: store.Properties().URL}
 		}
 		if id := strings.TrimSuffix(path.Base(e.Key), sidecar.Suffix); id != own {
-			out = append(out, pending{id: id})
+			out = append(out, pending{id: id, graph: store.Properties().URL})
 		}
 	}
 	kept := out[:0]
@@ -78,18 +80,32 @@ func standing(all []pending, branch string) *pending {
 	return nil
 }
 
-// refusal is what a writer says who does not wait.
-func (p *pending) refusal() error {
-	return &RecoveryRequiredError{OperationID: p.id, Other: true, Reason: p.reason(), Err: p.err}
+// refusal is what a writer says who does not wait, or no longer.
+func (p *pending) refusal(o *Options) error {
+	return &RecoveryRequiredError{OperationID: p.id, Other: true, Young: p.left(o) > 0, Reason: p.reason(), Err: p.err, Graph: p.graph}
+}
+
+// unrecovered is what a writer says when recovering it first did not succeed.
+func (p *pending) unrecovered(err error) error {
+	out := &RecoveryRequiredError{OperationID: p.id, Other: true, Reason: p.reason(), Err: err, Graph: p.graph}
+	var refused interface{ Because() string }
+	switch {
+	case p.err != nil && errors.As(err, &refused): // for that reason
+	case errors.As(err, &refused):
+		out.Reason += ", and it cannot be recovered by itself: " + refused.Because()
+	default:
+		out.Reason += ", and to recover it first did not succeed: " + err.Error()
+	}
+	return out
 }
 
 // reason is why it stands in the way.
 func (p *pending) reason() string {
 	switch {
 	case p.err != nil:
-		return "its record cannot be understood: " + p.err.Error()
+		return "its record cannot be acted upon: " + sidecar.Why(p.err)
 	case p.rec.Phase != "":
-		return fmt.Sprintf("it is a %s on branch %s that is %s and not finished", p.rec.Kind, named(p.rec.Branch), p.rec.Phase)
+		return fmt.Sprintf("it is a %s on branch %s that is not finished (%s)", p.rec.Kind, named(p.rec.Branch), p.rec.Phase)
 	}
 	return "it is not finished"
 }
@@ -147,10 +163,10 @@ func free(ctx context.Context, store blob.Store, o *Options) (waited bool, old *
 		case left == 0 && p.recoverable(o):
 			return waited, p, nil
 		case left == 0 || spent >= 4*o.Grace:
-			return waited, nil, p.refusal()
+			return waited, nil, p.refusal(o)
 		}
 		waited = true
-		o.watch.step(Event{Step: StepWaiting, Operation: p.id, Err: p.refusal()})
+		o.watch.step(Event{Step: StepWaiting, Operation: p.id, Err: p.refusal(o), Until: o.Now().Add(left)})
 		d := min(left, poll)
 		if err := o.Sleep(ctx, d); err != nil {
 			return waited, nil, fmt.Errorf("waiting for operation %s: %w", p.id, err)
@@ -186,7 +202,7 @@ func (t *Txn) recover(ctx context.Context, p *pending) error {
 		}
 		t.o.watch.asked[p.id] = true
 		if err := t.o.Recover(ctx, sidecar.Folder+p.id+sidecar.Suffix); err != nil {
-			return &RecoveryRequiredError{OperationID: p.id, Other: true, Reason: p.reason() + ", and to recover it first did not succeed: " + err.Error(), Err: err}
+			return p.unrecovered(err)
 		}
 		t.o.watch.step(Event{Step: StepRecovered, Operation: p.id})
 		var err error

@@ -166,7 +166,7 @@ func (p *publishing) confirm(ctx context.Context) error {
 
 // stuck is the error of an armed plan.
 func (p *publishing) stuck(reason string, err error) error {
-	return &RecoveryRequiredError{OperationID: p.plan.ID, Reason: fmt.Sprintf("%s: %v", reason, err), Err: err}
+	return &RecoveryRequiredError{OperationID: p.plan.ID, Reason: fmt.Sprintf("%s: %v", reason, err), Err: err, Graph: p.t.store.Properties().URL}
 }
 
 // record writes the plan down. there says what is known of the object when the

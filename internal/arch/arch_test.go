@@ -38,7 +38,7 @@ var floors = [][]string{
 var aside = map[string][]string{
 	"fixtures": {"cli"}, // the graph behind demo:
 	"golden":   {},
-	"internal": {"schema", "query", "manifest", "txn", "recovery", "engine", "cli"},
+	"internal": {"schema", "query", "manifest", "txn", "recovery", "engine", "tui", "cli"},
 }
 
 // codecs are pure functions of bytes.

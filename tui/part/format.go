@@ -86,6 +86,21 @@ func Ago(now, at time.Time) string {
 	return s
 }
 
+// Since is Ago as a part of a sentence: "2 h ago", "just now", or that the clock of
+// whoever wrote it is ahead of this one. "" = at is not known.
+func Since(now, at time.Time) string {
+	switch age := Ago(now, at); {
+	case age == "":
+		return ""
+	case age == "now":
+		return "just now"
+	case at.After(now):
+		return "by a clock that is ahead of this one"
+	default:
+		return age + " ago"
+	}
+}
+
 // When writes a moment in UTC to the second.
 func When(at time.Time) string {
 	if at.IsZero() {

@@ -5,18 +5,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 )
 
 // CommandLine spells a verb as one types it into a shell.
 func CommandLine(args ...string) string {
-	var b strings.Builder
-	b.WriteString("omnideck")
-	for _, a := range args {
-		b.WriteByte(' ')
-		b.WriteString(quoted(a))
-	}
-	return b.String()
+	return shell.Line(args...)
 }
 
 // Stripped is an address without what may be a secret: user, password, query.
@@ -30,16 +25,6 @@ func Stripped(uri string) string {
 	}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
-}
-
-const plainInShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,"
-
-// quoted makes one word of text for a POSIX shell.
-func quoted(s string) string {
-	if s != "" && strings.Trim(s, plainInShell) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // atArgs are the flags that name the moment that all screens show.

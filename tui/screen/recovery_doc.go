@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"strings"
+
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -55,14 +57,16 @@ func RecordDoc(e *Env, d *part.Doc, r *engine.RecoveryRecord, hurry bool) {
 	} else if r.Place == "foreign" {
 		d.FactRole("elsewhere", theme.Bad, "it names tables at "+r.RecordedRoot)
 	}
-	d.FactRole("problem", theme.Bad, r.Problem)
+	if !strings.Contains(r.Why, r.Problem) {
+		d.FactRole("problem", theme.Bad, r.Problem)
+	}
 	if r.NeedsConfirm == "" { // it says the same for a shell
 		d.Fact("next", r.Next)
 	}
 	d.Fact("blocks", r.Blocks)
 	since := part.When(r.StartedAt)
-	if age := part.Ago(e.Now, r.StartedAt); age != "" && age != "now" {
-		since += ", " + age + " ago"
+	if ago := part.Since(e.Now, r.StartedAt); ago != "" {
+		since += ", " + ago
 	}
 	d.Fact("whose", r.Whose)
 	d.Fact("since", since)

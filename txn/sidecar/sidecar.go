@@ -235,6 +235,26 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("%s (%d bytes) cannot be read as a recovery record: %v; it is neither ignored nor removed, writes are refused while it is there", e.Name, e.Size, e.Err)
 }
 
+// Why is what is wrong with a record, without its name: of a *ParseError, a Problem
+// or whatever else kept it from being read.
+func Why(err error) string {
+	var e *ParseError
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	switch e.Class {
+	case ErrNewer:
+		return fmt.Sprintf("it is of version %d, this program knows up to %d", e.Found, Version)
+	case ErrLegacy:
+		return fmt.Sprintf("it is of version %d, expected %d: an older release left it, which lacks the identities that recovery needs", e.Found, Version)
+	}
+	size := "1 byte"
+	if e.Size != 1 {
+		size = fmt.Sprintf("%d bytes", e.Size)
+	}
+	return size + ", " + e.Err.Error()
+}
+
 // Unwrap makes class and cause findable.
 func (e *ParseError) Unwrap() []error {
 	if e.Err == nil {
