@@ -96,7 +96,7 @@ func printRecord(t *out.Text, r *engine.RecoveryRecord, now time.Time) {
 	for _, k := range r.Removes {
 		t.Line("  removes  %s", k)
 	}
-	if refused && r.Problem == "" { // that is told as why
+	if refused {
 		for _, e := range r.Evidence {
 			t.Line("  seen     %s: %s", e.Key, e.Fact)
 		}

@@ -184,7 +184,7 @@ func tellRecoveryTable(rec *sidecar.Record, t *recovery.Table) RecoveryTable {
 // evidenceOf are both sides: what the record says, and what the graph shows.
 func evidenceOf(i *recovery.Item, r *RecoveryRecord) (out []Evidence) {
 	if i.Record == nil || i.Err != nil {
-		return []Evidence{{i.Key, count(int(i.Size), "byte", "bytes")}} // why is told beside it
+		return nil // what is wrong with it is told as Why
 	}
 	says := "the record says: " + articled(i.Kind) + " on branch " + r.Branch
 	if r.Phase != "" {

@@ -87,7 +87,7 @@ func (m *model) startRecovery(why runner.Why) tea.Cmd {
 // recoverUnlocked shows what is pending when writing was unlocked, unless it is
 // known that nothing is.
 func (m *model) recoverUnlocked() tea.Cmd {
-	if left := m.env.Data.Left; m.writer != nil || left != nil && left.Len() == 0 {
+	if left := m.env.Data.Left; m.writer != nil || left != nil && left.Len() == 0 && !left.Locked {
 		return nil
 	}
 	return m.startRecovery(runner.Why{Unlocked: true})

@@ -57,13 +57,16 @@ func (m *model) keyOr(id action.ID, verb string) string {
 // pending says what recovery would be about, which is shown next.
 func (m *model) pending(d *part.Doc) {
 	left := m.env.Data.Left
+	if left != nil && left.Locked {
+		d.FactRole("lock", theme.Bad, "that of a schema apply is there: every write is refused until it is gone; what is safe is shown next")
+	}
 	switch p := &m.env.Data.Info; {
 	case left.Len() > 0:
 		chip := left.Chip(m.env.Theme, m.env.Now).Long
 		d.FactRole("pending", chip.Role, chip.Text)
 		d.Text(theme.Muted, "What recovery would do about it is shown next. Nothing is done before it is confirmed.")
 	case left != nil:
-		d.Fact("pending", "nothing: no write was interrupted")
+		d.Fact("pending", "nothing: no operation left a record")
 	case p.Busy() || m.env.Data.Pending.Busy():
 		d.FactRole("pending", theme.Muted, "reading")
 	default:

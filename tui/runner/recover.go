@@ -72,7 +72,7 @@ func (r *Runner) TakeRecovery(e *screen.Env, p *engine.RecoveryPlan, err error, 
 	x.sel = max(0, slices.IndexFunc(p.Records, func(i engine.RecoveryRecord) bool { return i.Key == key }))
 	r.enter(Review, e.Now)
 	r.arm(e)
-	if x.why.auto() && was == nil && len(p.Records) == 0 {
+	if x.why.auto() && was == nil && len(p.Records) == 0 && p.Lock == nil {
 		return r.leaveRecovery("")
 	}
 	return Do{}

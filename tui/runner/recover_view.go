@@ -2,6 +2,7 @@ package runner
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
@@ -184,6 +185,20 @@ func (r *Runner) recoveryDoc(e *screen.Env, w int) *part.Doc {
 	return d
 }
 
+// objects are the keys of what is read besides the records.
+func (x *recovery) objects() []string {
+	i := x.sel - len(x.plan.Records)
+	switch {
+	case i < 0 || i >= len(x.besides()):
+		return nil
+	case x.plan.Lock != nil && i == 0:
+		return []string{x.plan.Lock.Key}
+	case x.plan.Staging != nil && (i == 0 || i == 1 && x.plan.Lock != nil):
+		return x.plan.Staging.Keys
+	}
+	return x.plan.Others
+}
+
 // recoveryFoot is how the plan is confirmed, or why it is not, and the line that
 // does the same in a shell.
 func (r *Runner) recoveryFoot(e *screen.Env, w int) []string {
@@ -203,6 +218,9 @@ func (r *Runner) recoveryFoot(e *screen.Env, w int) []string {
 		}
 		out = append(out, part.Line(t, w, part.S(" Press "), part.R(theme.Chip, " "+c.letter+" "), part.S(" to "), part.R(theme.Strong, c.verb), part.R(theme.Muted, after)))
 	case len(x.plan.Records) > 0:
+		if rec := x.record(x.key()); rec != nil && rec.SetAside {
+			rest += "; " + press(e, action.Copy) + " copies the command that sets this one aside"
+		}
 		out = append(out, wrapped(e, theme.Strong, "nothing can be done now"+rest, w)...)
 	default:
 		out = append(out, part.Line(t, w, part.S(" "), part.R(theme.Select, " "+t.Glyph.Pointer+" back ")))
@@ -395,7 +413,15 @@ func (r *Runner) copyRecovery(e *screen.Env) Do {
 	if x.plan == nil {
 		return Do{Copies: out}
 	}
+	if key := x.key(); key == "" {
+		for _, k := range x.objects() {
+			out = append(out, screen.Copy{Label: "object key", Text: k})
+		}
+	}
 	if rec := x.record(x.key()); rec != nil {
+		if rec.SetAside {
+			out = slices.Insert(out, 0, screen.Copy{Label: "command that sets it aside", Text: screen.CommandLine("recover", screen.Stripped(e.URI), "--set-aside", rec.Key, "--why", "TEXT")})
+		}
 		if rec.Operation != "" {
 			out = append(out, screen.Copy{Label: "operation", Text: rec.Operation})
 		}

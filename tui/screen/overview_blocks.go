@@ -131,7 +131,9 @@ func pending(e *Env, info *engine.Info) block {
 		}
 		spans := []part.Span{
 			part.R(theme.Warn, g.Warn), part.S(" "), part.R(theme.Strong, part.Clean(kind, g)),
-			part.R(theme.Muted, " on "), part.S(part.Clean(BranchName(p.Branch), g)), part.S(part.Clean(phaseWord(p), g)),
+		}
+		if p.Branch != "" {
+			spans = append(spans, part.R(theme.Muted, " on "), part.S(part.Clean(p.Branch, g)), part.S(part.Clean(phaseWord(p), g)))
 		}
 		if left := p.WaitUntil.Sub(e.Now); left > 0 {
 			spans = append(spans, part.R(theme.Warn, " "+g.Dot+" waits "+Countdown(left)))
@@ -168,7 +170,11 @@ func phaseWord(p engine.Pending) string {
 
 func pendingDoc(e *Env, d *part.Doc, p engine.Pending) {
 	d.Head("pending recovery " + p.Kind)
-	d.Text(theme.Text, "A writer recorded this plan and did not finish it. "+press(e, action.Recover)+" shows what it means now and what recovery would do about it, and does it once it is confirmed. Looking leaves it alone.")
+	begun := "A writer recorded this plan and did not finish it. "
+	if p.Kind == "" {
+		begun = "This record cannot be read, and every write is refused while it is there. "
+	}
+	d.Text(theme.Text, begun+press(e, action.Recover)+" shows what it means now and what recovery would do about it, and does it once it is confirmed. Looking leaves it alone.")
 	d.Gap()
 	if left := p.WaitUntil.Sub(e.Now); left > 0 {
 		d.FactRole("waits", theme.Warn, Countdown(left)+": its writer may be at work")
@@ -180,10 +186,11 @@ func pendingDoc(e *Env, d *part.Doc, p engine.Pending) {
 		d.FactRole("moved", theme.Warn, "its table paths name another root: this graph was moved or copied after it was written")
 	}
 	d.Fact("phase", p.Phase)
-	d.Fact("branch", BranchName(p.Branch))
-	if p.Published {
+	d.Fact("branch", p.Branch)
+	switch {
+	case p.Published:
 		d.Fact("published", "yes, its commit is visible")
-	} else {
+	case p.Kind != "":
 		d.Fact("published", "no")
 	}
 	d.Fact("started", part.When(p.StartedAt))

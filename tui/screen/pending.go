@@ -12,7 +12,12 @@ import (
 )
 
 // Left is what is known of the recovery records of the graph.
-type Left struct{ Records []LeftRecord }
+type Left struct {
+	Records []LeftRecord
+	// Locked: the lock of a schema apply is there, and every write is refused. A look
+	// at the records alone does not tell.
+	Locked bool
+}
 
 // LeftRecord is one of them, in the few facts that every look at it gives.
 type LeftRecord struct {
@@ -38,9 +43,12 @@ func (s *Session) notePending(data any) {
 	case *engine.Info:
 		if v != nil && !slices.Contains(v.Unread, engine.UnreadRecovery) {
 			s.Left = leftOf(v.PendingRecovery)
+			s.Left.Locked = slices.ContainsFunc(v.Findings, func(f engine.Finding) bool { return f.ID == lockFinding })
 		}
 	case []engine.Pending:
+		was := s.Left
 		s.Left = leftOf(v)
+		s.Left.Locked = was != nil && was.Locked
 	case *engine.RecoveryPlan:
 		if v != nil {
 			s.Left = leftIn(v)
@@ -57,7 +65,7 @@ func leftOf(list []engine.Pending) *Left {
 }
 
 func leftIn(p *engine.RecoveryPlan) *Left {
-	l := &Left{}
+	l := &Left{Locked: p.Lock != nil}
 	for i := range p.Records {
 		r := &p.Records[i]
 		refused := r.Stops(r.WaitUntil, engine.RecoverOptions{Now: true, Moved: true}) == engine.RecoveryRefused
@@ -65,6 +73,9 @@ func leftIn(p *engine.RecoveryPlan) *Left {
 	}
 	return l
 }
+
+// lockFinding is the one about the lock of a schema apply.
+const lockFinding = "G14"
 
 // Len is how many records there are; 0 where nothing is known.
 func (l *Left) Len() int {
