@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/recovery"
 	"github.com/omnideck/omnideck/recovery/audit"
@@ -27,7 +28,7 @@ func TestRecoveryBesideOneThatDies(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(s.Op, s.K), func(t *testing.T) {
 			t.Parallel()
-			pairs, every := 0, 6
+			pairs, every := 0, pace.Of(6, 30)
 			if stuck.Full() {
 				every = 1
 			}

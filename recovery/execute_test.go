@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/recovery"
@@ -174,7 +175,7 @@ func TestRecoveryThatDies(t *testing.T) {
 		stuck.One(t, "insert-edge", 3), stuck.One(t, "insert-edge", 5), stuck.One(t, "load-merge", 8), stuck.One(t, "merge", 5), stuck.One(t, "update-node", 10),
 		stuck.One(t, "optimize", 40), stuck.One(t, "optimize", 92), stuck.One(t, "optimize", 2), stuck.One(t, "schema-apply", 5), stuck.One(t, "schema-apply", 12), stuck.One(t, "schema-apply", 17),
 	} {
-		n, err := fault.Sweep(200, func(at int) (bool, error) {
+		n, err := fault.Sweep(200, pace.Stride(5, func(at int) (bool, error) {
 			store := s.Store(t, stuck.Root)
 			dying := fault.New(store, fault.Rule{Match: fault.Writes, At: at, Do: fault.Halt})
 			ctx := context.Background()
@@ -193,7 +194,7 @@ func TestRecoveryThatDies(t *testing.T) {
 				return true, errors.New("died")
 			}
 			return dying.Fired() > 0, nil
-		})
+		}))
 		if err != nil || n == 0 {
 			t.Errorf("%s: %d places, %v", s, n, err)
 		}

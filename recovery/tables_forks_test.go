@@ -13,6 +13,7 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/commit"
@@ -193,7 +194,7 @@ func (row touchRow) scene(t testing.TB) (store blob.Store, f *firstTouch) {
 // that nobody uses goes with the record, one with an effect is published, as it is
 // or restored.
 func TestTableFForks(t *testing.T) {
-	for _, row := range touchRows() {
+	for _, row := range pace.Every(t, 9, touchRows()) {
 		for _, root := range []string{stuck.Root, "mem://elsewhere/copy"} {
 			t.Run(fmt.Sprintf("%s/%s/%s/%s", row.row, row.kind, row.what, root[:3]), func(t *testing.T) { row.at(t, root) })
 		}
@@ -262,11 +263,11 @@ func (row touchRow) settled(t *testing.T, what string, store blob.Store, f *firs
 
 // The same with a recovery that is killed before each of its calls.
 func TestTableFForksKilledInRecovery(t *testing.T) {
-	for _, row := range touchRows() {
+	for _, row := range pace.Every(t, 9, touchRows()) {
 		if !stuck.Full() && row.kind == sidecar.BranchMerge {
 			continue
 		}
-		n, err := fault.Sweep(300, func(at int) (bool, error) {
+		n, err := fault.Sweep(300, pace.Stride(4, func(at int) (bool, error) {
 			store, f := row.scene(t)
 			before := stuck.RowsOf(t, stuck.Graph(t, store))
 			s := fault.New(store, fault.Rule{Match: fault.Writes, At: at, Do: fault.Halt})
@@ -275,7 +276,7 @@ func TestTableFForksKilledInRecovery(t *testing.T) {
 			what := fmt.Sprintf("%s %s, killed before write %d", row.row, row.what, at)
 			row.settled(t, what, store, f, before, func() { stuckRecover(t, what, store, recovery.Options{}) })
 			return s.Fired() > 0, nil
-		})
+		}))
 		if err != nil || n < 1 {
 			t.Errorf("%s %s: %d writes, %v", row.row, row.what, n, err)
 		}

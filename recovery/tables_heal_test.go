@@ -10,6 +10,7 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/sidecar"
@@ -22,7 +23,7 @@ const nextWrite = `query q() { update Vessel set { name: "Mended" } where imo = 
 // where recovery must refuse, the next write is refused and changes nothing.
 func TestTableFHealed(t *testing.T) {
 	start, _, _ := tablesStart(t)
-	for _, row := range writeRows() {
+	for _, row := range pace.Every(t, 9, writeRows()) {
 		if row.row == "F13" || row.row == "F14" {
 			continue // somebody's version stays, which no record explains
 		}

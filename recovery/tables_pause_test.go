@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/recovery"
 )
@@ -19,7 +20,7 @@ import (
 func TestTableFPaused(t *testing.T) {
 	start, _, whole := tablesStart(t)
 	young := 0
-	n, err := fault.Sweep(200, func(at int) (bool, error) {
+	n, err := fault.Sweep(200, pace.Stride(4, func(at int) (bool, error) {
 		store := stuck.Clone(start)
 		var w tablesWriter
 		s := fault.New(store, fault.Rule{At: at, Do: before(func() {
@@ -36,8 +37,8 @@ func TestTableFPaused(t *testing.T) {
 			}
 		}
 		return s.Fired() > 0, nil
-	})
-	if err != nil || n < 20 || young < 5 {
+	}))
+	if err != nil || n < pace.Of(20, 5) || young < pace.Of(5, 1) {
 		t.Errorf("%d calls, %d records met, %v", n, young, err)
 	}
 }

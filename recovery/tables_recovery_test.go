@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/recovery"
@@ -241,7 +242,7 @@ func TestTableR1Vanished(t *testing.T) {
 func TestTableR5Beside(t *testing.T) {
 	all := scenes(t)
 	for _, name := range []string{"discard", "back", "forward", "finalize"} {
-		n, err := fault.Sweep(300, func(at int) (bool, error) {
+		n, err := fault.Sweep(300, pace.Stride(8, func(at int) (bool, error) {
 			c := all[name]()
 			met, err := c.broken(t, fault.Rule{At: at, Do: before(func() {
 				if err := c.pass(c.store); err != nil {
@@ -255,8 +256,8 @@ func TestTableR5Beside(t *testing.T) {
 				c.settled(t, fmt.Sprintf("%s, another before call %d", name, at))
 			}
 			return met, nil
-		})
-		if err != nil || n < 10 {
+		}))
+		if err != nil || n < pace.Of(10, 1) {
 			t.Errorf("%s: %d calls, %v", name, n, err)
 		}
 	}
@@ -266,7 +267,7 @@ func TestTableR5Beside(t *testing.T) {
 // Every pair of calls when everything is asked for.
 func TestTableR8KilledTwice(t *testing.T) {
 	all := scenes(t)
-	step, match := 3, fault.Writes
+	step, match := pace.Of(3, 12), fault.Writes
 	if stuck.Full() {
 		step, match = 1, nil
 	}

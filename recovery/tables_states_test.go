@@ -10,6 +10,7 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/recovery"
 	"github.com/omnideck/omnideck/txn"
@@ -86,7 +87,7 @@ func TestTablesOfStatesKilledInRecovery(t *testing.T) {
 		if len(s.Pending) == 0 {
 			continue
 		}
-		n, err := fault.Sweep(600, func(at int) (bool, error) {
+		n, err := fault.Sweep(600, pace.Stride(6, func(at int) (bool, error) {
 			store := s.Store(t, stuck.Root)
 			f := fault.New(store, fault.Rule{Match: fault.Writes, At: at, Do: fault.Halt})
 			p := stuckLook(t, store, recovery.Options{})
@@ -102,7 +103,7 @@ func TestTablesOfStatesKilledInRecovery(t *testing.T) {
 			stuckRecover(t, what, store, recovery.Options{})
 			s.Recovered(t, store)
 			return true, nil
-		})
+		}))
 		if err != nil || n < 1 {
 			t.Errorf("%s: %d writes, %v", s, n, err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/recovery"
 	"github.com/omnideck/omnideck/txn"
@@ -77,7 +78,7 @@ func writeRows() []writeRow {
 // recovery comes to, row by row.
 func TestTableF(t *testing.T) {
 	start, old, whole := tablesStart(t)
-	for _, row := range writeRows() {
+	for _, row := range pace.Every(t, 9, writeRows()) {
 		t.Run(row.row+"/"+row.mode+"/"+row.at.what, func(t *testing.T) { row.check(t, start, old, whole) })
 	}
 }

@@ -7,7 +7,7 @@
 // within its budget once: load only adds, a regression stays.
 //
 // Under the race detector times say nothing: they are logged, and what is a
-// long table of equal cases is a sample (see Every and Of).
+// long table of equal cases is a sample (see Every, Of and Stride).
 package pace
 
 import (
@@ -114,4 +114,10 @@ func Of(n, race int) int {
 		return race
 	}
 	return n
+}
+
+// Stride is what a sweep tries at its places 0, 1, 2 …; under the race detector
+// at each nth of them.
+func Stride(n int, try func(at int) (bool, error)) func(at int) (bool, error) {
+	return func(at int) (bool, error) { return try(at * Of(1, n)) }
 }

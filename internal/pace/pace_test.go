@@ -54,3 +54,21 @@ func TestEvery(t *testing.T) {
 		t.Errorf("%v, want all", got)
 	}
 }
+
+// A sweep ends with the first place that is not reached.
+func TestStride(t *testing.T) {
+	var tried []int
+	try := Stride(3, func(at int) (bool, error) { tried = append(tried, at); return at < 6, nil })
+	for n := 0; ; n++ {
+		if more, err := try(n); err != nil || !more {
+			break
+		}
+	}
+	want := []int{0, 1, 2, 3, 4, 5, 6}
+	if Race {
+		want = []int{0, 3, 6}
+	}
+	if !slices.Equal(tried, want) {
+		t.Errorf("%v, want %v", tried, want)
+	}
+}
