@@ -156,7 +156,7 @@ func (v *View) expected(o *PublishOptions) error {
 		if err := v.expectedBranch(h); err != nil {
 			return err
 		}
-		if found := v.Heads[orMain(v.Branch)]; found != h.Commit {
+		if found := v.Heads[orMain(v.Branch)]; found != h.Commit && !h.Any {
 			return &ReadSetChangedError{headPrefix + orMain(v.Branch), h.Commit, found}
 		}
 	}

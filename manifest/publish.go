@@ -51,6 +51,7 @@ type PublishOptions struct {
 type ExactHead struct {
 	Identifier []refs.Step // of the branch in `__manifest`; none on main
 	Commit     string      // its graph_head row; "" = it has none
+	Any        bool        // it may be at any commit, as long as it is this branch
 }
 
 // Published is what came of it.
@@ -141,8 +142,7 @@ func (p *publisher) open(ctx context.Context) (*View, error) {
 // attempt tries once; on a base of nil on what it reads. Its error is a
 // commit.ConflictError when another version stands where this one should.
 func (p *publisher) attempt(ctx context.Context, base *View) (*Published, error) {
-	warm := base != nil
-	if !warm {
+	if base == nil {
 		var err error
 		if base, err = p.open(ctx); err != nil {
 			return nil, err
@@ -157,7 +157,7 @@ func (p *publisher) attempt(ctx context.Context, base *View) (*Published, error)
 		return done, nil
 	}
 	p.attempts++
-	return p.write(ctx, pl, warm && base.Branch != "")
+	return p.write(ctx, pl)
 }
 
 // unwritten is the answer when nothing is to be written.
@@ -185,8 +185,8 @@ func (p *publisher) sameBranch(ctx context.Context, base *View) error {
 }
 
 // write stages the rows of a plan and commits them, once nothing speaks against
-// it. again: it is asked whether the branch is still the one of the base.
-func (p *publisher) write(ctx context.Context, pl *plan, again bool) (*Published, error) {
+// it. Of a branch it is asked whether it is still the one of the base.
+func (p *publisher) write(ctx context.Context, pl *plan) (*Published, error) {
 	var (
 		staged     *lance.Staged
 		err        error
@@ -194,7 +194,7 @@ func (p *publisher) write(ctx context.Context, pl *plan, again bool) (*Published
 		g          errgroup.Group
 	)
 	g.Go(func() error { staged, err = pl.stage(ctx, p.store, p.o.Rand); return nil })
-	if again {
+	if pl.base.Branch != "" {
 		g.Go(func() error { same = p.sameBranch(ctx, pl.base); return nil })
 	}
 	if p.o.Sure != nil {

@@ -15,14 +15,18 @@
 //	act        below
 //	audit      one row in `_graph_commit_recoveries.lance` (package audit)
 //	retire     DELETE of the object as it was listed
+//	look back  LIST of the newest version of each table: when its writer, who was
+//	           slow, moved one since it was observed, the record is written again
+//	           and judged anew
 //
 // What an act does, in this order; after each step the next pass finds what is
 // left to do and never decides otherwise:
 //
 //	forward         publish the recorded delta, on the exact head; promote staged schema files
 //	back            remove untouched branches and datasets that only it made; write the outcomes
-//	                into the record; restore each table at exactly HEAD + 1; publish the
-//	                restored versions; remove staged schema files
+//	                into the record; when it is young, publish a commit without a table, after
+//	                which a writer at work cannot publish any more; restore each table at
+//	                exactly HEAD + 1; publish the restored versions; remove staged schema files
 //	finalize        restore forward what a recovery took back after it was published; promote or
 //	                remove staged files
 //	discard         remove untouched branches that it made

@@ -51,9 +51,10 @@ type execution struct {
 	o     Options
 	out   Settled
 
-	data    []byte    // of the record that was judged last
-	redo    *txn.Redo // of it
-	touched bool      // a table was restored, and nothing is published yet
+	data    []byte                  // of the record that was judged last
+	redo    *txn.Redo               // of it
+	touched bool                    // a table was restored, and nothing is published yet
+	heads   map[txn.Identity]uint64 // newest version of each table, as it was judged or made since
 }
 
 func (e *execution) tell(ev Event) {
@@ -67,6 +68,7 @@ func (e *execution) tell(ev Event) {
 func (e *execution) settle(ctx context.Context) error {
 	var last error
 	var changed *ChangedError
+	lost := false
 	for range passes {
 		r, err := e.afresh(ctx)
 		if err != nil {
@@ -97,9 +99,11 @@ func (e *execution) settle(ctx context.Context) error {
 		}
 		e.tell(Event{Step: StepJudged})
 		last = e.act(ctx, r)
-		if last == nil || !txn.Overtaken(last) {
+		again := txn.Overtaken(last) || errors.Is(last, blob.ErrNotExist) && !lost // a branch that went with all its objects
+		if last == nil || !again {
 			return last
 		}
+		lost = errors.Is(last, blob.ErrNotExist)
 	}
 	if changed != nil {
 		return changed
@@ -139,7 +143,7 @@ func (e *execution) afresh(ctx context.Context) (*record, error) {
 // removed that was not listed.
 func (e *execution) shown(r *record) *ChangedError {
 	was, now := &e.out.Item.Verdict, &r.Verdict
-	same := was.Do == now.Do || now.Do == txn.Finalize
+	same := was.Do == now.Do || now.Do == txn.Finalize || now.Do == txn.Discard && len(r.Removes) == 0
 	if now.Do == txn.Back {
 		for i, t := range now.Tables {
 			same = same && i < len(was.Tables) && (t.Do == txn.Leave || settles(was.Tables[i].Do) == settles(t.Do))
@@ -172,7 +176,10 @@ func said(v *txn.Verdict) string {
 // act does what is right, audits it, and retires the record.
 func (e *execution) act(ctx context.Context, r *record) error {
 	v := r.Verdict
-	e.data = r.data
+	e.data, e.heads = r.data, map[txn.Identity]uint64{}
+	for i, t := range r.Verdict.Tables {
+		e.heads[t.Table] = r.Tables[i].Head
+	}
 	e.redo = txn.NewRedo(e.store, r.Key, r.plan, txn.Options{Open: e.o.Open, Known: e.o.Known, Now: e.o.Clock, IDs: e.o.IDs, Backoff: e.o.Backoff})
 	row := audit.Row{Kind: audit.RolledForward, Actor: r.Actor, Operation: r.Operation, Writer: r.Kind, Outcomes: forward(r), At: e.o.Clock()}
 	e.out.Do, e.out.RolledTo = v.Do, txn.Forward
@@ -232,7 +239,7 @@ func (e *execution) retire(ctx context.Context, r *record, row audit.Row) error 
 		return err
 	}
 	e.tell(Event{Step: StepRetired})
-	return nil
+	return e.still(ctx, r)
 }
 
 // book says how the audit row is written.
@@ -304,6 +311,11 @@ func (e *execution) back(ctx context.Context, r *record) error {
 		return err
 	}
 	e.tell(Event{Step: StepDecided})
+	if r.Left > 0 {
+		if err := e.redo.Forbid(ctx); err != nil {
+			return err
+		}
+	}
 	if err := e.remove(ctx, r.datasets); err != nil {
 		return err
 	}
@@ -336,6 +348,7 @@ func (e *execution) restored(ctx context.Context, r *record) error {
 			return err
 		}
 		slots = append(slots, s)
+		e.heads[t.Table] = s.Confirmed.Version
 		e.touched = e.touched || t.Do == txn.Restore
 		e.tell(Event{Step: StepRestored, Table: t.Alias})
 	}

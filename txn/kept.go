@@ -31,13 +31,31 @@ func (p *publishing) kept(ctx context.Context, err error) error {
 	return err
 }
 
-// retire removes the record of a published plan. A slow writer first looks whether
-// a table was moved above what it published: then recovery may have begun to take
-// it back, and the record is what leads it to bring that forward again.
+// retire removes the record of a published plan. A slow writer looks, before and
+// after, whether a table was moved above what it published: then recovery may have
+// begun to take it back, and the record is what leads it to bring that forward
+// again.
 func (p *publishing) retire(ctx context.Context) error {
 	if !p.slow() {
 		return p.unrecord(ctx)
 	}
+	if err := p.topmost(ctx); err != nil {
+		return err
+	}
+	if err := p.unrecord(ctx); err != nil {
+		return err
+	}
+	err := p.topmost(ctx)
+	if err != nil {
+		if _, bad := p.record(ctx, p.plan); bad != nil {
+			err = fmt.Errorf("%w (and its record, removed a moment before, could not be written again: %w)", err, bad)
+		}
+	}
+	return err
+}
+
+// topmost is nil when what was published is the newest version of every table.
+func (p *publishing) topmost(ctx context.Context) error {
 	for _, a := range p.plan.Actions {
 		latest, n, err := p.after[a.Table].IsLatest(ctx)
 		if err != nil {
@@ -47,5 +65,5 @@ func (p *publishing) retire(ctx context.Context) error {
 			return fmt.Errorf("it was slow, and %s is at version %d already: recovery may have begun to take it back, and will settle it by the record", a.Alias, n)
 		}
 	}
-	return p.unrecord(ctx)
+	return nil
 }

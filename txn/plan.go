@@ -53,7 +53,7 @@ type Precondition uint8
 const (
 	ExactHead Precondition = iota + 1 // Base's branch identifier and exact head, and every table at its pin
 	Monotonic                         // no table goes back: one that is at the version or above counts as done
-	AnyHead                           // every table at the pin that was read, whatever the head
+	AnyHead                           // Base's branch identifier, where there is one, and every table at the pin that was read, whatever the head
 )
 
 func (p Precondition) String() string {
@@ -390,8 +390,12 @@ func (p *PublishPlan) own(branch string, commit Lineage, restored []Slot) (*Publ
 		}
 	}
 	actor := Recoverer
+	base := Base{Branch: branch}
+	if branch == p.Base.Branch { // not one of that name that was made since
+		base.BranchID = slices.Clone(p.Base.BranchID)
+	}
 	return &PublishPlan{
-		ID: p.ID, Kind: p.Kind, Class: Compensation, Pre: AnyHead, Actor: &actor, Started: p.Started, Base: Base{Branch: branch},
+		ID: p.ID, Kind: p.Kind, Class: Compensation, Pre: AnyHead, Actor: &actor, Started: p.Started, Base: base,
 		Lineage: commit, Delta: Delta{Updates: slices.Clone(restored)},
 	}, nil
 }

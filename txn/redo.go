@@ -20,10 +20,11 @@ import (
 // is one step, in the order of the package comment; repeated, by whomever, it
 // finds what is done and does not do it again.
 type Redo struct {
-	store blob.Store
-	key   string
-	plan  *PublishPlan
-	o     Options
+	store   blob.Store
+	key     string
+	plan    *PublishPlan
+	decided []byte // the record with the roll-back that Decide wrote down
+	o       Options
 }
 
 // NewRedo begins with the plan that a record tells. key is the object that holds
@@ -47,6 +48,9 @@ func Overtaken(err error) bool {
 
 // overtaken: a table, or the record, is not what was judged.
 type overtaken struct{ what string }
+
+// Overtake is the error of a step that found that. what says it.
+func Overtake(what string) error { return &overtaken{what} }
 
 func (e *overtaken) Error() string { return e.what + ": another program came first; look again" }
 
@@ -80,7 +84,7 @@ func (r *Redo) Decide(ctx context.Context, judged []byte, outcomes []TableOutcom
 	if _, err := putRecord(ctx, r.store, r.key, data); err != nil {
 		return fmt.Errorf("writing down that operation %s is taken back: %w", r.plan.ID, err)
 	}
-	r.plan = next
+	r.plan, r.decided = next, data
 	return nil
 }
 
@@ -195,6 +199,25 @@ func (r *Redo) Compensate(ctx context.Context, v Verdict, restored []Slot) (*Red
 	return r.publish(ctx, plan)
 }
 
+// Forbid publishes a commit without a table, so that a writer who is at work and
+// was taken for dead cannot publish any more what is about to be taken back; the
+// error says to judge anew (Overtaken), for he may have done so before. An Optimize
+// demands no head: nothing forbids it.
+func (r *Redo) Forbid(ctx context.Context) error {
+	if r.plan.Kind == sidecar.Optimize {
+		return nil
+	}
+	plan, err := r.plan.own(r.plan.Base.Branch, r.plan.minted("forbid"), nil)
+	if err != nil {
+		return err
+	}
+	made, err := r.publish(ctx, plan)
+	if err == nil && made.Wrote {
+		err = Overtake("operation " + r.plan.ID + " could have been published until now")
+	}
+	return err
+}
+
 func (r *Redo) publish(ctx context.Context, plan *PublishPlan) (*Redone, error) {
 	made, err := publish(ctx, r.store, plan.request(&r.o))
 	if err != nil {
@@ -224,10 +247,13 @@ func (p *PublishPlan) RecoveryCommits() (forward, back string) {
 }
 
 // Rewrite writes the record again, when there is none: for what was done after
-// somebody else had retired it.
-func (r *Redo) Rewrite(ctx context.Context, data []byte) error {
-	if _, err := r.store.PutIfAbsent(ctx, r.key, data); err != nil && !errors.Is(err, blob.ErrExists) {
-		return fmt.Errorf("writing the record %s again, which somebody retired while a table was restored: %w", r.key, err)
+// it was retired, by whomever. judged are its bytes, but for what Decide added.
+func (r *Redo) Rewrite(ctx context.Context, judged []byte) error {
+	if r.decided != nil {
+		judged = r.decided
+	}
+	if _, err := r.store.PutIfAbsent(ctx, r.key, judged); err != nil && !errors.Is(err, blob.ErrExists) {
+		return fmt.Errorf("writing the record %s again, which was retired while a table of the operation was moved: %w", r.key, err)
 	}
 	return nil
 }

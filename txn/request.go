@@ -17,8 +17,8 @@ func (p *PublishPlan) request(o *Options) manifest.PublishOptions {
 		Branch: p.Base.Branch, Open: manifest.Options{Lance: o.Open, Since: o.Known.Of(p.Base.Branch)}, Now: o.Now, Rand: o.IDs, Backoff: o.Backoff,
 		Commit: &manifest.Intent{ID: p.Lineage.CommitID, MergedParent: text(p.Lineage.MergedParent), Actor: p.Actor, CreatedAt: p.Lineage.CreatedAt},
 	}
-	if p.Pre == ExactHead {
-		out.Head = &manifest.ExactHead{Commit: text(p.Base.Head)}
+	if p.Pre == ExactHead || p.Pre == AnyHead && len(p.Base.BranchID) > 0 {
+		out.Head = &manifest.ExactHead{Commit: text(p.Base.Head), Any: p.Pre == AnyHead}
 		for _, f := range p.Base.BranchID {
 			out.Head.Identifier = append(out.Head.Identifier, refs.Step{Version: f.Version, ID: f.UUID})
 		}

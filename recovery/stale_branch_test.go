@@ -1,0 +1,101 @@
+package recovery_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/internal/stuck"
+	"github.com/omnideck/omnideck/lance/commit"
+	"github.com/omnideck/omnideck/lance/format"
+	tablepb "github.com/omnideck/omnideck/lance/pb/table"
+	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/recovery"
+	"github.com/omnideck/omnideck/txn/sidecar"
+)
+
+// madeAnew deletes a branch with all that its tables have of it, as the Rust engine
+// does, and makes it again from main.
+func madeAnew(t testing.TB, s blob.Store, name string) {
+	t.Helper()
+	ctx := context.Background()
+	for _, k := range stuck.Keys(t, s, "") {
+		if strings.Contains(k, "/_refs/branches/"+name+".json") || strings.Contains(k, "/tree/"+name+"/") {
+			if err := s.Delete(ctx, k); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	v := stuck.View(t, s, "").Version
+	m, err := format.ParseManifest(object(t, s, "__manifest/_versions/"+format.ManifestName(v)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	clone := &tablepb.Clone{IsShallow: true, RefVersion: v, RefPath: stuck.Root + "/" + manifest.Folder, BranchName: proto.String(name)}
+	tx := &tablepb.Transaction{ReadVersion: v, Uuid: "clone anew", Operation: &tablepb.Transaction_Clone{Clone: clone}}
+	if _, err := commit.Commit(ctx, s, manifest.Folder, name, m, tx, commit.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf(`{"parentBranch":null,"identifier":{"version_mapping":[[%d,"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]]},"parentVersion":%[1]d,"createAt":1795965305,"manifestSize":1,"metadata":{}}`, v)
+	if _, err := s.Put(ctx, manifest.Folder+"/_refs/branches/"+name+".json", []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// At each call of a recovery on a branch its record is settled by another program,
+// and the branch deleted and made anew: nothing of the old branch comes to the new
+// one.
+func TestBranchMadeAnewBesideItsRecovery(t *testing.T) {
+	place := 0
+	for _, row := range touchRows() {
+		if !stuck.Full() && row.kind == sidecar.BranchMerge {
+			continue
+		}
+		for _, settled := range []bool{true, false} {
+			place++
+			n, err := fault.Sweep(300, func(n int) (bool, error) {
+				store, _ := row.scene(t)
+				at := n*every(6) + place%every(6)
+				what := fmt.Sprintf("%s %s, settled %v, made anew at call %d", row.row, row.what, settled, at)
+				o := recovery.Options{}
+				var fresh map[string]stuck.Rows
+				s := fault.New(store, fault.Rule{At: at, Do: fault.Rival(func(_ context.Context, inner blob.Store) error {
+					if settled {
+						if err := recoverOver(inner, o); err != nil {
+							t.Errorf("%s: the other: %v", what, err)
+						}
+					}
+					madeAnew(t, inner, touchBranch)
+					fresh = stuck.RowsOf(t, stuck.Graph(t, inner))
+					return nil
+				})})
+				err := recoverOver(s, o)
+				if s.Fired() == 0 {
+					return false, nil
+				}
+				if settled && !fine(err) {
+					t.Errorf("%s: %v", what, err)
+				}
+				if rows := stuck.RowsOf(t, stuck.Graph(t, store)); rows[touchBranch] != fresh[touchBranch] || rows["main"] != fresh["main"] {
+					t.Errorf("%s: rows are %v, were %v", what, rows, fresh)
+				}
+				stuck.AtRest(t, store, touchBranch)
+				if settled { // else what it did stays, and recovery refuses
+					if err := recoverOver(store, o); err != nil {
+						t.Errorf("%s, afterwards: %v", what, err)
+					}
+					stuck.Clean(t, what, stuck.Graph(t, store))
+				}
+				return true, nil
+			})
+			if err != nil || n < 4 {
+				t.Errorf("%s %s, settled %v: %d places, %v", row.row, row.what, settled, n, err)
+			}
+		}
+	}
+}

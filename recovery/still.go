@@ -1,0 +1,66 @@
+package recovery
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/txn"
+)
+
+// still looks at the tables once more when the record is gone. Its writer, slow and
+// taken for dead, may have moved one after it was looked at: nobody could tell
+// whose that is. Then the record is written again, and the error says to judge anew
+// (txn.Overtaken).
+func (e *execution) still(ctx context.Context, r *record) error {
+	if r.Verdict.Do == txn.OrphanDiscard {
+		return nil // there is no branch that could be looked at
+	}
+	moved, err := e.moved(ctx, r)
+	if err != nil || !moved {
+		return err
+	}
+	again := &record{Item: r.Item, data: r.data}
+	again.Tables = append([]Table{}, r.Tables...)
+	if err := newLooker(e.store, e.o).verdict(ctx, again, nil); err != nil {
+		return err
+	}
+	switch v := again.Verdict; {
+	case v.Do == txn.Forward, v.Do == txn.Back, v.Do == txn.Finalize && v.Mint:
+		if err := e.redo.Rewrite(ctx, e.data); err != nil {
+			return err
+		}
+		return txn.Overtake(fmt.Sprintf("operation %s went on while it was recovered", r.Operation))
+	}
+	return nil // another writer's
+}
+
+// moved reports whether a table has another newest version than was judged or
+// made.
+func (e *execution) moved(ctx context.Context, r *record) (bool, error) {
+	newest := make([]uint64, len(r.Verdict.Tables))
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(e.o.Open.Parallelism)
+	for i, t := range r.Verdict.Tables {
+		g.Go(func() error {
+			folder, _ := manifest.Location(t.Alias, manifest.Identity(t.Table))
+			chain, err := lance.Versions(gctx, e.store, folder, lance.ListOptions{Branch: t.Branch, Limit: 1, PageSize: 1})
+			if err == nil && len(chain.Versions) > 0 {
+				newest[i] = chain.Versions[0].Version
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return false, fmt.Errorf("what became of operation %s is done; whether it went on meanwhile could not be read: %w", r.Operation, err)
+	}
+	for i, t := range r.Verdict.Tables {
+		if t.Do != txn.DropFork && t.Do != txn.DropDataset && newest[i] != e.heads[t.Table] {
+			return true, nil
+		}
+	}
+	return false, nil
+}
