@@ -312,10 +312,10 @@ func TestRecoverRequests(t *testing.T) {
 		look, does int64
 	}{
 		{"update-node", 0, 5, 5},    // nothing is pending
-		{"update-node", 3, 15, 28},  // discard
-		{"update-node", 9, 16, 43},  // forward
-		{"load-merge", 8, 19, 61},   // back, two tables of three
-		{"update-node", 10, 17, 39}, // finalize
+		{"update-node", 3, 15, 29},  // discard
+		{"update-node", 9, 16, 44},  // forward
+		{"load-merge", 8, 19, 64},   // back, two tables of three
+		{"update-node", 10, 17, 40}, // finalize
 	} {
 		s := stuck.One(t, c.op, c.k)
 		store := s.Store(t, stuck.Root)

@@ -11,9 +11,10 @@ import (
 	"github.com/omnideck/omnideck/txn"
 )
 
-// now are the options of a recovery that does not wait.
+// now are the options of a recovery that does not wait, and to which no record is
+// young: of one that is, it makes a commit more.
 func now() recovery.Options {
-	return recovery.Options{Now: true, Clock: clock, IDs: txn.NewIDs(clock, nil)}
+	return recovery.Options{Now: true, Grace: -1, Clock: clock, IDs: txn.NewIDs(clock, nil)}
 }
 
 // recoverAll looks and executes once.
