@@ -218,14 +218,14 @@ func (e *execution) act(ctx context.Context, r *record) error {
 // removes the record.
 func (e *execution) retire(ctx context.Context, r *record, row audit.Row) error {
 	if r.Verdict.Promote {
-		if err := promote.Promote(ctx, e.store, r.plan.TargetIRHash); err != nil {
-			return err
+		if err := promote.Promote(ctx, e.redo.Guarded(e.data), r.plan.TargetIRHash); err != nil {
+			return e.unless(ctx, err)
 		}
 		e.tell(Event{Step: StepPromoted})
 	}
 	if r.Verdict.Unstage {
-		if err := promote.Unstage(ctx, e.store, r.staged); err != nil {
-			return err
+		if err := promote.Unstage(ctx, e.redo.Guarded(e.data), r.staged); err != nil {
+			return e.unless(ctx, err)
 		}
 		e.gone(r.staged)
 	}
@@ -240,6 +240,15 @@ func (e *execution) retire(ctx context.Context, r *record, row audit.Row) error 
 	}
 	e.tell(Event{Step: StepRetired})
 	return e.still(ctx, r)
+}
+
+// unless gives an error about the schema files, unless the record has gone: then
+// they may be those of another schema apply.
+func (e *execution) unless(ctx context.Context, err error) error {
+	if gone := e.redo.Stands(ctx, e.data); txn.Overtaken(gone) {
+		return gone
+	}
+	return err
 }
 
 // book says how the audit row is written.
@@ -264,7 +273,7 @@ func (e *execution) commit(done *txn.Redone, err error) error {
 // remove removes objects, those of one dataset at a time.
 func (e *execution) remove(ctx context.Context, datasets [][]string) error {
 	for _, keys := range datasets {
-		if err := refs.Remove(ctx, e.store, keys); err != nil {
+		if err := refs.Remove(ctx, e.redo.Guarded(e.data), keys); err != nil {
 			return fmt.Errorf("removing what operation %s made and nobody reads: %w", e.out.Item.Operation, err)
 		}
 		e.gone(keys)

@@ -2,6 +2,7 @@ package recovery_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -44,6 +45,51 @@ func madeAnew(t testing.TB, s blob.Store, name string) {
 	text := fmt.Sprintf(`{"parentBranch":null,"identifier":{"version_mapping":[[%d,"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]]},"parentVersion":%[1]d,"createAt":1795965305,"manifestSize":1,"metadata":{}}`, v)
 	if _, err := s.Put(ctx, manifest.Folder+"/_refs/branches/"+name+".json", []byte(text)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// At each call of a recovery its record is settled by another program, and the next
+// writer makes the very branch of the table that recovery is about to remove, and
+// publishes on it: nothing of that goes. A removal is lost, and asked for again.
+func TestForkMadeAnewBesideItsRemoval(t *testing.T) {
+	for _, row := range touchRows()[1:3] {
+		n, err := fault.Sweep(300, func(n int) (bool, error) {
+			store, _ := row.scene(t)
+			at := n * every(2)
+			what := fmt.Sprintf("%s %s, made anew at call %d", row.row, row.what, at)
+			var fresh map[string][]byte
+			s := fault.New(store, fault.Rule{At: at, Do: func(ctx context.Context, a *fault.Attempt) error {
+				err := recoverOver(store, recovery.Options{})
+				next := newTouch(t, store, sidecar.Load, "", 1)
+				for _, step := range touchRows()[4].steps {
+					step(next, t)
+				}
+				if err = errors.Join(err, recoverOver(store, recovery.Options{})); err != nil {
+					return err
+				}
+				fresh = stuck.Objects(t, store)
+				if a.Op == blob.OpDelete { // the others came while it was on its way, which it did not survive
+					return blob.ErrAmbiguous
+				}
+				return a.Perform(ctx)
+			}})
+			p, err := recovery.Look(context.Background(), store, recovery.Options{})
+			if err == nil {
+				_, err = recovery.Execute(context.Background(), s, p, recovery.Options{})
+			}
+			if err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			if s.Fired() > 0 {
+				if d := stuck.Differ(fresh, stuck.Objects(t, store)); d != "" {
+					t.Errorf("%s: %s", what, d)
+				}
+			}
+			return s.Fired() > 0, nil
+		})
+		if err != nil || n < 5 {
+			t.Errorf("%s %s: %d places, %v", row.row, row.what, n, err)
+		}
 	}
 }
 

@@ -33,6 +33,7 @@ type firstTouch struct {
 	entry  manifest.Entry
 	plan   *txn.PublishPlan
 	uuid   string
+	fork   string // id of the branch that it makes
 	forkID []txn.Fork
 }
 
@@ -51,7 +52,7 @@ func newTouch(t testing.TB, store blob.Store, kind txn.Kind, effect txn.EffectKi
 	}
 	e, _ := view.Table("edge:Partner")
 	id := func(role string) string { return fmt.Sprintf("01M8KXZG6JX0VA38C9QPJR00%d%s", n, role) }
-	f := &firstTouch{store: store, entry: e, uuid: "omnigraph-" + id("T")}
+	f := &firstTouch{store: store, entry: e, uuid: "omnigraph-" + id("T"), fork: fmt.Sprintf("%d%s", n, touchFork[1:])}
 	a := txn.TableAction{Table: txn.Identity(e.Identity), Alias: e.Alias, Path: store.Properties().URL + "/" + e.Location, Branch: touchBranch, Pin: e.Version, Effect: effect, Fork: &txn.ForkSource{Version: e.Version}}
 	if effect != sidecar.RefOnlyFork {
 		a.Commits = []txn.Transaction{{ReadVersion: e.Version, UUID: f.uuid}}
@@ -98,7 +99,7 @@ func (f *firstTouch) tree(t testing.TB) {
 		t.Fatal(err)
 	}
 	clone := &tablepb.Clone{IsShallow: true, RefVersion: f.entry.Version, RefPath: stuck.Root + "/" + f.entry.Location, BranchName: proto.String(touchBranch)}
-	tx := &tablepb.Transaction{ReadVersion: f.entry.Version, Uuid: "clone", Operation: &tablepb.Transaction_Clone{Clone: clone}}
+	tx := &tablepb.Transaction{ReadVersion: f.entry.Version, Uuid: "clone " + f.fork, Operation: &tablepb.Transaction_Clone{Clone: clone}}
 	if _, err := commit.Commit(context.Background(), f.store, f.entry.Location, touchBranch, m, tx, commit.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -107,11 +108,11 @@ func (f *firstTouch) tree(t testing.TB) {
 // ref makes the branch known.
 func (f *firstTouch) ref(t testing.TB) {
 	t.Helper()
-	text := fmt.Sprintf(`{"parentBranch":null,"identifier":{"version_mapping":[[%d,"%s"]]},"parentVersion":%[1]d,"createAt":1795965305,"manifestSize":1,"metadata":{}}`, f.entry.Version, touchFork)
+	text := fmt.Sprintf(`{"parentBranch":null,"identifier":{"version_mapping":[[%d,"%s"]]},"parentVersion":%[1]d,"createAt":1795965305,"manifestSize":1,"metadata":{}}`, f.entry.Version, f.fork)
 	if _, err := f.store.Put(context.Background(), f.entry.Location+"/_refs/branches/lazy.json", []byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	f.forkID = []txn.Fork{{Version: f.entry.Version, UUID: touchFork}}
+	f.forkID = []txn.Fork{{Version: f.entry.Version, UUID: f.fork}}
 }
 
 // effect is the transaction of the plan.

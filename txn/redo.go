@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -59,7 +58,7 @@ func (e *overtaken) Error() string { return e.what + ": another program came fir
 // about: another record is left as it is.
 func (r *Redo) Decide(ctx context.Context, judged []byte, outcomes []TableOutcome) error {
 	if r.plan.Kind == sidecar.Optimize || r.plan.back {
-		return nil // it has no place for them; they are there
+		return r.Stands(ctx, judged) // it has no place for them; they are there
 	}
 	next, err := r.plan.RollBack(outcomes)
 	if err != nil {
@@ -73,18 +72,14 @@ func (r *Redo) Decide(ctx context.Context, judged []byte, outcomes []TableOutcom
 	if err != nil {
 		return err
 	}
-	switch obj, err := r.store.Get(ctx, r.key, blob.All); {
-	case errors.Is(err, blob.ErrNotExist):
-		return &overtaken{fmt.Sprintf("the record %s is gone", r.key)}
-	case err != nil:
-		return fmt.Errorf("reading the record %s before its roll-back is decided: %w", r.key, err)
-	case !bytes.Equal(obj.Data, judged) && !bytes.Equal(obj.Data, data):
-		return &overtaken{fmt.Sprintf("the record %s is another than the one that was judged", r.key)}
+	r.decided = data
+	if err := r.Stands(ctx, judged); err != nil {
+		return err
 	}
 	if _, err := putRecord(ctx, r.store, r.key, data); err != nil {
 		return fmt.Errorf("writing down that operation %s is taken back: %w", r.plan.ID, err)
 	}
-	r.plan, r.decided = next, data
+	r.plan = next
 	return nil
 }
 
