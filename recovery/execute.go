@@ -305,10 +305,7 @@ func settleStaging(ctx context.Context, store blob.Store, left *promote.LeftStag
 	if rest := txn.Left(&sidecar.Record{StartedAt: left.Newest}, o.Clock(), o.Grace); rest > 0 && !o.Now {
 		return &YoungError{left.Keys[0], "", rest}
 	}
-	if left.Right == promote.Finish {
-		return promote.Promote(ctx, store, left.Target)
-	}
-	return promote.Unstage(ctx, store, left.Keys)
+	return left.Settle(ctx, store)
 }
 
 // back takes back what the operation did.

@@ -73,3 +73,43 @@ func TestSchemaFilesStagedAnewBesideRecovery(t *testing.T) {
 		}
 	}
 }
+
+// Staged files that no record owns are replaced at each call of their removal, by a
+// schema apply that begins: its files stay.
+func TestStagingReplacedBesideItsRemoval(t *testing.T) {
+	st := stuck.One(t, "schema-apply", 10)
+	n, err := fault.Sweep(100, func(at int) (bool, error) {
+		store := st.Store(t, stuck.Root)
+		if err := store.Delete(context.Background(), st.Pending[0]); err != nil {
+			return true, err
+		}
+		p, err := recovery.Look(context.Background(), store, recovery.Options{})
+		if err != nil || p.Left == nil {
+			return true, fmt.Errorf("%+v, %w", p, err)
+		}
+		var fresh map[string][]byte
+		f := fault.New(store, fault.Rule{At: at, Do: func(ctx context.Context, a *fault.Attempt) error {
+			for _, key := range p.Left.Keys {
+				if _, err := store.Put(ctx, key, append(bytes.Clone(st.Files[key]), '\n')); err != nil {
+					return err
+				}
+			}
+			fresh = stuck.Objects(t, store)
+			if a.Op == blob.OpDelete {
+				return blob.ErrAmbiguous
+			}
+			return a.Perform(ctx)
+		}})
+		r, err := recovery.Execute(context.Background(), f, p, recovery.Options{})
+		if err != nil || f.Fired() == 0 {
+			return false, err
+		}
+		if d := stuck.Differ(fresh, stuck.Objects(t, store)); d != "" {
+			t.Errorf("replaced at call %d (%v): %s", at, r.Staging, d)
+		}
+		return true, nil
+	})
+	if err != nil || n < 10 {
+		t.Errorf("%d places, %v", n, err)
+	}
+}

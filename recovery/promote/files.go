@@ -207,14 +207,7 @@ func (f files) promote(ctx context.Context, store blob.Store) error {
 		}
 	}
 	for _, key := range keys {
-		there, err := f.same(ctx, store, key)
-		if err != nil {
-			return err
-		}
-		if !there { // another has promoted it, too
-			continue
-		}
-		if err := remove(ctx, store, key); err != nil {
+		if err := f.removeRead(ctx, store, key); err != nil {
 			return err
 		}
 	}
@@ -272,7 +265,7 @@ func (f files) same(ctx context.Context, store blob.Store, key string) (there bo
 		return false, fmt.Errorf("asking for schema file %s: %w", key, err)
 	}
 	if err := blob.CheckKnown(a, f[key].Attrs); err != nil {
-		return true, &ChangedError{key, "was replaced while it was put in place"}
+		return true, &ChangedError{key, "was replaced since it was read"}
 	}
 	return true, nil
 }
@@ -290,6 +283,11 @@ func Unstage(ctx context.Context, store blob.Store, keys []string) error {
 	if err != nil {
 		return fmt.Errorf("removing staged schema files: %w", err)
 	}
+	return f.unstage(ctx, store, keys)
+}
+
+// unstage deletes staged objects as they were read.
+func (f files) unstage(ctx context.Context, store blob.Store, keys []string) error {
 	present := f.staged()
 	gone := slices.DeleteFunc(slices.Clone(schema.StagedKeys), func(k string) bool { return !slices.Contains(keys, k) || !slices.Contains(present, k) })
 	if len(gone) == 0 {
@@ -300,25 +298,26 @@ func Unstage(ctx context.Context, store blob.Store, keys []string) error {
 	}
 	slices.Reverse(gone)
 	for _, key := range gone {
-		if err := remove(ctx, store, key); err != nil {
+		if err := f.removeRead(ctx, store, key); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// remove deletes an object. Deleting it once more settles a lost answer.
-func remove(ctx context.Context, store blob.Store, key string) (err error) {
-	for range tries {
-		if err = ctx.Err(); err != nil {
-			break
+// removeRead deletes a staged object as it was read. Asking and deleting once more
+// settles a lost answer.
+func (f files) removeRead(ctx context.Context, store blob.Store, key string) error {
+	for try := 1; ; try++ {
+		there, err := f.same(ctx, store, key)
+		if err != nil || !there {
+			return err
 		}
-		if err = store.Delete(ctx, key); !errors.Is(err, blob.ErrAmbiguous) {
-			break
+		if err = store.Delete(ctx, key); err == nil {
+			return nil
+		}
+		if !errors.Is(err, blob.ErrAmbiguous) || try == tries {
+			return fmt.Errorf("removing staged schema file %s: %w", key, err)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("removing staged schema file %s: %w", key, err)
-	}
-	return nil
 }

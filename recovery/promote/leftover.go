@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -31,6 +32,8 @@ type LeftStaging struct {
 	Text     string    // what is right and why: one sentence
 	Evidence []string  // one sentence each
 	Newest   time.Time // when the last of them was written; zero when the store does not say
+
+	seen files // as they were judged
 }
 
 // Leftover judges staged files when no record of a schema apply owns them, as
@@ -53,7 +56,7 @@ func Leftover(ctx context.Context, store blob.Store, published []schema.Table) (
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	out := &LeftStaging{Keys: keys}
+	out := &LeftStaging{Keys: keys, seen: f}
 	for _, k := range keys {
 		if t := f[k].ModTime; t.After(out.Newest) {
 			out.Newest = t
@@ -66,6 +69,27 @@ func Leftover(ctx context.Context, store blob.Store, published []schema.Table) (
 	j.evidence()
 	j.decide()
 	return out, nil
+}
+
+// Settle does what is right about them: Promote, or Unstage; nothing when somebody
+// has to decide. Staged files that are others by now are a ChangedError.
+func (l *LeftStaging) Settle(ctx context.Context, store blob.Store) error {
+	if l.Right == Finish {
+		return Promote(ctx, store, l.Target)
+	}
+	if l.Right != Delete {
+		return nil
+	}
+	f, err := readAll(ctx, store)
+	if err != nil {
+		return fmt.Errorf("removing staged schema files: %w", err)
+	}
+	for _, key := range l.Keys {
+		if o, ok := f[key]; ok && !bytes.Equal(o.Data, l.seen[key].Data) {
+			return &ChangedError{key, "was replaced since it was looked at"}
+		}
+	}
+	return f.unstage(ctx, store, l.Keys)
 }
 
 // tablesOf are the tables of a schema, sorted; with their identities where asked,
