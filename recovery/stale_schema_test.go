@@ -100,7 +100,7 @@ func TestStagingReplacedBesideItsRemoval(t *testing.T) {
 			}
 			return a.Perform(ctx)
 		}})
-		r, err := recovery.Execute(context.Background(), f, p, recovery.Options{})
+		r, err := recovery.Execute(context.Background(), f, p, atOnce)
 		if err != nil || f.Fired() == 0 {
 			return false, err
 		}
