@@ -67,7 +67,7 @@ func showRecovery(ctx context.Context, c *call, g *engine.Graph, r engine.Recove
 	if err := onlyThese(p, r.Only); err != nil {
 		return err
 	}
-	if err := c.own(p, func(t *out.Text) { c.printRecovery(t, p) }); err != nil {
+	if err := c.own(p, func(t *out.Text) { c.printRecovery(t, p, r.Only) }); err != nil {
 		return err
 	}
 	var stays []string

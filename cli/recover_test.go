@@ -88,8 +88,48 @@ func TestRecordTellsItsAge(t *testing.T) {
 	for after, want := range map[time.Duration]string{0: "12:00:00Z, just now\n", 20 * time.Second: "12:00:00Z, < 1 m ago\n", 2 * time.Hour: "12:00:00Z, 2 h ago\n", -time.Hour: "12:00:00Z, by a clock that is ahead of this one\n"} {
 		var b strings.Builder
 		printRecord(out.NewText(&b, th), &engine.RecoveryRecord{Key: "k", StartedAt: began}, began.Add(after))
-		if !strings.Contains(b.String(), want) {
+		if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "--now") {
 			t.Errorf("after %s: %s", after, b.String())
+		}
+	}
+}
+
+// What is dangerous about a young record is not to wait for it.
+func TestDangerOfAYoungRecord(t *testing.T) {
+	th, err := theme.New("mono", theme.Unknown, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	var b strings.Builder
+	printRecord(out.NewText(&b, th), &engine.RecoveryRecord{Key: "k", StartedAt: now, WaitUntil: now.Add(time.Second), Danger: 4, Do: engine.RecoverBack}, now)
+	if want := "  danger   4 with --now: it may lose a write when its writer still runs\n"; !strings.Contains(b.String(), want) {
+		t.Error(b.String())
+	}
+}
+
+// The line that does what is shown does no more than that.
+func TestRecoverShowsWhatIsAskedFor(t *testing.T) {
+	s := stuckgraphs.One(t, "update-node", 5)
+	dir := filepath.Join(t.TempDir(), "harbor")
+	if err := fixtures.Write(dir, s.Files); err != nil {
+		t.Fatal(err)
+	}
+	record := filepath.Join(dir, filepath.FromSlash(s.Pending[0]))
+	text, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(record, []byte(strings.ReplaceAll(string(text), stuckgraphs.Root, dir)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	id := strings.TrimSuffix(filepath.Base(record), ".json")
+	for line, args := range map[string][]string{
+		"omnideck recover " + dir + " --apply":                   {"recover", dir},
+		"omnideck recover " + dir + " --apply --operation " + id: {"recover", dir, "--operation", id},
+	} {
+		if out := run(t, args...).must(t); !strings.HasSuffix(out, "nothing was changed; to do it: "+line+"\n") {
+			t.Errorf("%v: %s", args, out)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/omnideck/omnideck/tui/theme"
 )
 
-// printRecovery is the plan for people.
-func (c *call) printRecovery(t *out.Text, p *engine.RecoveryPlan) {
+// printRecovery is the plan for people; only are the records that were asked for.
+func (c *call) printRecovery(t *out.Text, p *engine.RecoveryPlan, only []string) {
 	t.Line("%s", p.Verdict)
 	if p.Lock != nil {
 		t.Raw(t.Paint(theme.Warn, "lock") + "  " + out.Clean(p.Lock.Key) + "\n")
@@ -53,7 +53,11 @@ func (c *call) printRecovery(t *out.Text, p *engine.RecoveryPlan) {
 	}
 	switch {
 	case ready > 0:
-		t.Line("nothing was changed; to do it: %s", shell.Line("recover", c.uri, "--apply"))
+		line := []string{"recover", c.uri, "--apply"}
+		for _, id := range only {
+			line = append(line, "--operation", id)
+		}
+		t.Line("nothing was changed; to do it: %s", shell.Line(line...))
 	case moved > 0:
 		t.Line("nothing was changed")
 	}
@@ -81,15 +85,18 @@ func printRecord(t *out.Text, r *engine.RecoveryRecord, now time.Time) {
 	}
 	refused := r.Do == engine.RecoverRefuse || r.Do == engine.RecoverDefer
 	t.Raw(t.Paint(role, strings.ReplaceAll(word, "_", " ")) + "  " + out.Clean(r.Key) + "\n")
-	began, wait := "", ""
+	began, wait, danger := "", "", dangerText(r.Danger)
 	if !r.StartedAt.IsZero() {
 		began = moment(r.StartedAt) + ", " + part.Since(now, r.StartedAt)
 	}
 	if r.Left(now) > 0 {
 		wait = moment(r.WaitUntil) + ": until then its writer may be at work"
+		if r.Danger == 4 {
+			danger = "4 with --now: it may lose a write when its writer still runs"
+		}
 	}
 	pairs(t, [2]string{"means", r.Means}, [2]string{"whose", r.Whose}, [2]string{"begun", began}, [2]string{"wait", wait}, [2]string{"will", r.Will},
-		[2]string{"why", r.Why}, [2]string{"blocks", r.Blocks}, [2]string{"danger", dangerText(r.Danger)})
+		[2]string{"why", r.Why}, [2]string{"blocks", r.Blocks}, [2]string{"danger", danger})
 	if !refused { // of those, both sides are shown
 		printRecordTables(t, r)
 	}

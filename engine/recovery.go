@@ -93,7 +93,7 @@ func leftStaging(l *promote.LeftStaging, now time.Time, grace time.Duration) *Re
 // stagingLeft is how long staged files still count as those of a schema apply at
 // work.
 func stagingLeft(l *promote.LeftStaging, now time.Time, grace time.Duration) time.Duration {
-	return txn.Left(&sidecar.Record{StartedAt: l.Newest}, now, grace)
+	return txn.Left(&sidecar.Record{StartedAt: l.Newest}, time.Time{}, now, grace)
 }
 
 // tellRecord is one record.

@@ -174,7 +174,7 @@ func (o *operation) readSidecar(ctx context.Context, key string) (*pendingSideca
 			p.Branch = "" // the record does not tell
 		}
 		now := o.clock()
-		if left := txn.Left(record, now, o.grace); left > 0 {
+		if left := txn.Left(record, obj.ModTime, now, o.grace); left > 0 {
 			p.WaitUntil = now.Add(left)
 		}
 	}

@@ -206,7 +206,7 @@ func (r *record) tell(o Options) {
 		r.Began = t
 	}
 	if r.Err == nil {
-		r.Left = txn.Left(rec, o.Clock(), o.Grace)
+		r.Left = txn.Left(rec, r.Modified, o.Clock(), o.Grace)
 	}
 	for _, p := range rec.Pins {
 		t := Table{Alias: p.Alias, Branch: p.Branch, Expected: p.Expected, Planned: p.Planned}

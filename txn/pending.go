@@ -21,7 +21,8 @@ type pending struct {
 	rec *sidecar.Record
 	err error // it cannot be understood
 
-	graph string // address
+	graph   string    // address
+	written time.Time // the object
 }
 
 // records lists and reads the recovery records: one LIST, and one GET for each.
@@ -54,6 +55,7 @@ func records(ctx context.Context, store blob.Store, own string) ([]pending, erro
 		}
 		var problems []sidecar.Problem
 		p.rec, problems, p.err = sidecar.Parse(key, obj.Data)
+		p.written = obj.ModTime
 		for _, q := range problems {
 			if p.err == nil && q.Rule != sidecar.RuleName { // under whatever name, the record counts
 				p.err = q
@@ -128,18 +130,23 @@ func (p *pending) left(o *Options) time.Duration {
 	if p.err != nil {
 		return 0
 	}
-	return Left(p.rec, o.Now(), o.Grace)
+	return Left(p.rec, p.written, o.Now(), o.Grace)
 }
 
 // Left is how long a record may still be that of a writer at work; 0 = it was
-// left behind. grace is that of Options.
-func Left(rec *sidecar.Record, now time.Time, grace time.Duration) time.Duration {
+// left behind. grace is that of Options. A record that was begun by a clock that is
+// ahead of this one is as old as its object, which was written at a time of the
+// store's clock; zero = the store does not tell.
+func Left(rec *sidecar.Record, written, now time.Time, grace time.Duration) time.Duration {
 	if grace == 0 {
 		grace = defaultGrace
 	}
 	began := rec.StartedAt
 	if t, ok := rec.IDTime(); ok {
 		began = t
+	}
+	if began.After(now) && !written.IsZero() && written.Before(began) {
+		began = written
 	}
 	return min(max(grace-now.Sub(began), 0), max(grace, 0))
 }

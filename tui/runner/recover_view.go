@@ -3,6 +3,7 @@ package runner
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/tui/action"
@@ -320,8 +321,13 @@ func settledDoc(e *screen.Env, d *part.Doc, s *engine.SettledRecord) {
 	}
 	d.Line(part.R(role, mark+" "), part.R(theme.Strong, part.Clean(settledName(s), g)), part.R(theme.Muted, " "+part.Short(part.Clean(s.Operation, g), g)))
 	d.Indent(2, s.Said)
-	d.Fact("commit", s.Commit)
+	if !strings.Contains(s.Said, s.Commit) {
+		d.Fact("commit", s.Commit)
+	}
 	for _, o := range s.Outcomes {
+		if strings.Contains(s.Said, o.Table) {
+			continue // with what became of it
+		}
 		d.Fact("table", o.Table+" v"+part.Count(o.From)+" "+g.Arrow+" v"+part.Count(o.To))
 	}
 	for i, key := range s.Removed {
