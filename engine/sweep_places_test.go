@@ -12,6 +12,7 @@ import (
 	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/blob/opener"
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/s3lab/lab"
 )
 
@@ -88,7 +89,7 @@ const soon = 300 * time.Millisecond
 func TestSweepWritersOnDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "g")
 	at := libraryAt(t, dir, dir)
-	for i, w := range append(writers, inTurn) {
+	for i, w := range pace.Every(t, 3, append(writers, inTurn)) {
 		t.Run(w.name, func(t *testing.T) {
 			(&sweep{T: t, writer: w, place: at, grace: soon}).swept(fault.Plan{Places: sample(1), Seed: uint64(i * 5)})
 		})

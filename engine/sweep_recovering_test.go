@@ -14,6 +14,7 @@ import (
 	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/recovery"
@@ -167,6 +168,9 @@ func TestSweepRecovery(t *testing.T) {
 				if gone != "" && i%2 == 1 && !full() {
 					continue // what is right then is one thing
 				}
+				if i%pace.Of(1, 4) > 0 {
+					continue // one after the other
+				}
 				settler := *w
 				settler.settles = true
 				if gone != "" {
@@ -193,7 +197,7 @@ func TestSweepRecovery(t *testing.T) {
 		base := inMem{memory(t, memstore.Options{Name: "g"}, diverged), "s3://lab/diverged"}
 		sweepAll(onBranch, base, "")
 		sweepAll(onBranch, base, "rival")
-		if n < 20 {
+		if n < pace.Of(20, 5) {
 			t.Errorf("only %d states", n)
 		}
 	})

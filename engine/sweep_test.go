@@ -18,6 +18,7 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/txn/sidecar"
@@ -388,8 +389,11 @@ func full() bool { return os.Getenv("OMNIDECK_FULL") != "" }
 
 // sample is how many places of each fault are tried; 0 = all.
 func sample(n int) int {
-	if full() {
+	switch {
+	case full():
 		return 0
+	case pace.Race && (n == 0 || n > 2):
+		return 2
 	}
 	return n
 }
