@@ -132,6 +132,7 @@ func (t *Txn) capture(ctx context.Context, before *Txn) (again bool, err error) 
 	if err := t.View.Publishable(); err != nil {
 		return false, err
 	}
+	t.o.Warm = t.o.Warm.before(t.View)
 	t.marker = files[schema.StateKey].Data
 	if err := t.contract(files); err != nil {
 		same := before != nil && before.View.Version == t.View.Version && bytes.Equal(before.marker, t.marker)

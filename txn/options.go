@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/omnideck/omnideck/blob"
@@ -67,6 +68,25 @@ func (w *Warm) of(s blob.Store, branch string) *Warm {
 		return &Warm{}
 	}
 	return w
+}
+
+// before is what can be used of it beside a view of the same branch: no tables
+// when that is no later state of its own. A branch, or a graph, that was deleted and
+// made anew has tables of the same names and versions with other rows.
+func (w *Warm) before(v *manifest.View) *Warm {
+	if w.View == nil || w.View == v {
+		return w
+	}
+	head, _ := w.View.State.Head(w.View.Branch)
+	_, there := v.State.Commit(head)
+	same := (v.Ref == nil) == (w.View.Ref == nil)
+	if same && v.Ref != nil {
+		same = slices.Equal(v.Ref.Identifier, w.View.Ref.Identifier)
+	}
+	if same && there {
+		return w
+	}
+	return &Warm{Store: w.Store, View: w.View}
 }
 
 // guard is one of the checks of which each alone keeps a kind of harm away.
