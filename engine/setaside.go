@@ -116,6 +116,9 @@ func (g *Graph) SetAside(ctx context.Context, p *SetAsidePlan) (*SetAsideReceipt
 		if now.Refused != "" {
 			return nil, &SetAsideRefusedError{now.Objects[0].Key, now.Refused}
 		}
+		if now.Means != p.Means {
+			return nil, &SetAsideRefusedError{now.Objects[0].Key, "it means another thing than was shown by now: " + now.Means}
+		}
 		defer o.warm.drop()
 		done, err := aside.Move(ctx, o.door, p.planned, aside.Options{Clock: o.clock})
 		if done == nil {
