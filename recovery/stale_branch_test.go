@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/lance/commit"
 	"github.com/omnideck/omnideck/lance/format"
@@ -143,5 +144,42 @@ func TestBranchMadeAnewBesideItsRecovery(t *testing.T) {
 				t.Errorf("%s %s, settled %v: %d places, %v", row.row, row.what, settled, n, err)
 			}
 		}
+	}
+}
+
+// At each call of a writer its branch is deleted and made anew: what it does comes
+// to the new branch whole or not at all.
+func TestBranchMadeAnewBesideAWriter(t *testing.T) {
+	start := stuck.StoreOf(t, stuck.Root, stuck.One(t, "merge", 0).Base)
+	const branch = "review"
+	places, err := fault.Sweep(300, func(n int) (bool, error) {
+		store, at := stuck.Clone(start), n*every(2)
+		what := fmt.Sprintf("made anew at call %d of the writer", at)
+		var fresh map[string]stuck.Rows
+		s := fault.New(store, fault.Rule{At: at, Do: fault.Rival(func(_ context.Context, inner blob.Store) error {
+			madeAnew(t, inner, branch)
+			fresh = stuck.RowsOf(t, stuck.Graph(t, inner))
+			return nil
+		})})
+		_, _, err := stuck.Writable(t, s).Mutate(context.Background(), engine.MutateOptions{
+			WriteOptions: engine.WriteOptions{Branch: branch},
+			Source:       `query q() { insert CallsAt { from: "9000017", to: "NLRTM", arrived: datetime("2026-05-01T00:00:00Z"), cargo_t: 7 } }`,
+		})
+		if s.Fired() == 0 {
+			return false, err
+		}
+		if err := recoverOver(store, atOnce); err != nil {
+			t.Errorf("%s: recovery: %v", what, err)
+		}
+		rows := stuck.RowsOf(t, stuck.Graph(t, store))
+		if more := rows[branch].Rows - fresh[branch].Rows; rows["main"] != fresh["main"] || more != 0 && more != 1 || more == 0 && rows[branch] != fresh[branch] {
+			t.Errorf("%s: rows are %v, were %v; the writer was told %v", what, rows, fresh, err)
+		}
+		stuck.AtRest(t, store, branch)
+		stuck.Clean(t, what, stuck.Graph(t, store))
+		return true, nil
+	})
+	if err != nil || places < 10 {
+		t.Errorf("%d places, %v", places, err)
 	}
 }
