@@ -68,7 +68,7 @@ func TestSchemaFilesStagedAnewBesideRecovery(t *testing.T) {
 			}
 			return true, nil
 		})
-		if err != nil || places < 5 {
+		if err != nil || places < 3 {
 			t.Errorf("%s: %d places, %v", s, places, err)
 		}
 	}

@@ -8,16 +8,17 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/stuck"
 )
 
-// every is how many of the places of a sweep are tried: one in n; all of them when
-// everything is asked for.
+// every is how many of the places of a sweep are tried: one in n, fewer under the
+// race detector; all of them when everything is asked for.
 func every(n int) int {
 	if stuck.Full() {
 		return 1
 	}
-	return n
+	return pace.Of(n, 3*n)
 }
 
 // A writer stands still before one of its stages while it is taken for dead; at
