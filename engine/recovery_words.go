@@ -257,6 +257,9 @@ func willTable(t *recovery.Table) string {
 	case txn.DropFork:
 		return fmt.Sprintf("remove the branch that it made of %s, which nobody wrote to", name)
 	case txn.DropDataset:
+		if t.Head == 0 {
+			return fmt.Sprintf("remove what it wrote for the dataset %s, which was never made", name)
+		}
 		return fmt.Sprintf("remove the dataset %s that it made", name)
 	case txn.PublishHead:
 		return fmt.Sprintf("publish version %d of %s", v.To, name)
@@ -368,19 +371,25 @@ func (k *meant) nextStep(i *recovery.Item, uri string) string {
 	case txn.NotObserved:
 		return "look again: it moved while it was looked at"
 	case txn.Buried, txn.ForeignDrift, txn.HeadBehind:
-		return fmt.Sprintf("`%s` shows who wrote what; keep an export of what is published before anybody decides which of it stays; %s", shell.Line("versions", uri, contested(i)), aside)
+		return fmt.Sprintf("`%s` shows who wrote what; keep an export of what is published before anybody decides which of it stays; %s", shell.Line(contested(i, uri)...), aside)
 	}
 	return "compare both sides; when the record is the wrong one, " + aside
 }
 
-// contested is the first table on which the record's versions are not all its own.
-func contested(i *recovery.Item) string {
-	for _, t := range i.Tables {
-		if txn.Judge(t.Published, t.Head, true) != txn.AtRest {
-			return t.Alias
+// contested is the command that shows the versions of the first table whose newest
+// one is not the published one.
+func contested(i *recovery.Item, uri string) []string {
+	table := "TABLE"
+	for n := len(i.Tables) - 1; n >= 0; n-- {
+		if t := &i.Tables[n]; t.Head != t.Published {
+			table = t.Alias
 		}
 	}
-	return "TABLE"
+	line := []string{"versions", uri, table}
+	if i.Branch != "" {
+		line = append(line, "--branch", i.Branch)
+	}
+	return line
 }
 
 func orUnknown(root string) string {
