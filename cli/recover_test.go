@@ -94,6 +94,19 @@ func TestRecordTellsItsAge(t *testing.T) {
 	}
 }
 
+// Staged schema files are waited for by their name.
+func TestRecoveryCountsDownForStagedFiles(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	var said strings.Builder
+	talk := &recoveryTalk{c: &call{verb: &verb{name: "recover", place: onNothing}, env: &Env{Stderr: &said, Now: func() time.Time { return now }}}, said: map[string]bool{}}
+	for range 2 {
+		talk.hear(engine.RecoveryEvent{Step: engine.RecoveryWaits, Key: "_schema.pg.staging", Until: now.Add(9 * time.Second)})
+	}
+	if want := "note: waiting for _schema.pg.staging, which a schema apply may be at work with, until 2026-11-30 12:00:09Z\n"; said.String() != want {
+		t.Errorf("%q, want %q", said.String(), want)
+	}
+}
+
 // What is dangerous about a young record is not to wait for it.
 func TestDangerOfAYoungRecord(t *testing.T) {
 	th, err := theme.New("mono", theme.Unknown, true)

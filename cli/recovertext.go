@@ -194,12 +194,16 @@ func newRecoveryTalk(c *call) *recoveryTalk {
 func (r *recoveryTalk) hear(e engine.RecoveryEvent) {
 	if e.Step == engine.RecoveryWaits {
 		left := e.Until.Sub(r.c.env.Now()).Round(time.Second)
+		of := "operation " + e.Operation + ", whose writer may be at work"
+		if e.Operation == "" {
+			of = e.Key + ", which a schema apply may be at work with"
+		}
 		switch {
 		case r.live:
-			fmt.Fprintf(r.c.env.Stderr, "\r\x1b[Kwaiting for operation %s, whose writer may be at work: %s", out.Clean(e.Operation), left)
+			fmt.Fprintf(r.c.env.Stderr, "\r\x1b[Kwaiting for %s: %s", out.Clean(of), left)
 			r.open = true
 		case !r.said[e.Key]:
-			r.c.note("waiting for operation %s, whose writer may be at work, until %s", e.Operation, moment(e.Until))
+			r.c.note("waiting for %s, until %s", of, moment(e.Until))
 		}
 		r.said[e.Key] = true
 		return

@@ -120,6 +120,9 @@ func (x *recovering) run(ctx context.Context, looked time.Time) error {
 		return err
 	}
 	if err := x.wait(ctx, young, until); err != nil {
+		if len(x.out.Settled) == 0 {
+			return err // nothing was begun
+		}
 		return x.ended(err)
 	}
 	if x.r.Plan == nil { // nobody decided on what it looked like while its writer was at work
@@ -208,12 +211,17 @@ const poll = time.Second
 func (x *recovering) wait(ctx context.Context, young []recovery.Item, until time.Time) error {
 	for _, i := range young {
 		x.waited[i.Key] = true
-		x.tell(RecoveryEvent{Step: RecoveryWaits, Key: i.Key, Operation: i.Operation, Until: until})
 	}
 	for left := young; len(left) > 0 || len(young) == 0; {
 		rest := until.Sub(x.clock())
 		if rest < 0 {
 			return nil
+		}
+		for _, i := range left { // each time: whoever hears it counts down
+			x.tell(RecoveryEvent{Step: RecoveryWaits, Key: i.Key, Operation: i.Operation, Until: until})
+		}
+		if len(young) == 0 {
+			x.tell(RecoveryEvent{Step: RecoveryWaits, Key: x.left.Keys[0], Until: until})
 		}
 		if err := x.pause(ctx, min(rest+time.Millisecond, poll)); err != nil {
 			return err

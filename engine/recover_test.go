@@ -246,9 +246,34 @@ func TestRecoverWaitsForTheYoung(t *testing.T) {
 			t.Fatalf("%s: %+v, %v, %d waits", name, r, err, waits)
 		}
 		want := map[string]int{"its writer ends": 3, "the grace ends": 21, "at once": 0}[name]
+		if waits != naps { // each time, or nobody could count down
+			t.Errorf("%s: told %d times in %d naps", name, waits, naps)
+		}
 		if naps != want || (r.Settled[0].Commit == "") != c.gone {
 			t.Errorf("%s: %d naps, %+v", name, naps, r.Settled[0])
 		}
+	}
+}
+
+// Whoever ends a wait before anything was begun has written nothing.
+func TestRecoverEndedWhileWaiting(t *testing.T) {
+	s := stuck.One(t, "load-merge", 8)
+	store := s.Store(t, stuck.Root)
+	began, ok := s.Record(t).IDTime()
+	if !ok {
+		t.Fatal("the record has no time")
+	}
+	g, err := engine.Open(t.Context(), stuck.Root, engine.Options{Store: store, Write: true, NoCache: true, Clock: func() time.Time { return began }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := bytesOf(t, store)
+	g.SetSleep(func(context.Context, time.Duration) error { return context.Canceled })
+	if _, err := g.Recover(t.Context(), engine.RecoverOptions{}); !errors.Is(err, context.Canceled) || engine.Wrote(err) {
+		t.Errorf("%v", err)
+	}
+	if d := stuck.Differ(before, bytesOf(t, store)); d != "" {
+		t.Errorf("changed %s", d)
 	}
 }
 

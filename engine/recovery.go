@@ -65,7 +65,7 @@ func (o *operation) tellRecovery(p *recovery.Plan) *RecoveryPlan {
 func lockWords(stale bool, uri string) (means, next string) {
 	if !stale {
 		return "a schema apply holds its lock: it runs, or it died and its recovery comes first",
-			"wait for it, or recover its record; the lock itself stays until somebody removes it"
+			"wait for it, or recover what it left; the lock itself stays until somebody removes it"
 	}
 	return fmt.Sprintf("the lock of a schema apply is left (%s), without the apply that would hold it: both engines refuse every write until the ref is removed, which is safe only while nothing else writes", branches.LockName),
 		fmt.Sprintf("make sure that no schema apply runs on any machine, then remove the one object %s/%s%s.json; nothing else belongs to it that a write needs", strings.TrimRight(uri, "/"), branchRefs, branches.LockName)
