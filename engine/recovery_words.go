@@ -381,7 +381,7 @@ func (k *meant) nextStep(i *recovery.Item, uri string) string {
 func contested(i *recovery.Item, uri string) []string {
 	table := "TABLE"
 	for n := len(i.Tables) - 1; n >= 0; n-- {
-		if t := &i.Tables[n]; t.Head != t.Published {
+		if t := &i.Tables[n]; txn.Judge(t.Published, t.Head, true) != txn.AtRest {
 			table = t.Alias
 		}
 	}
