@@ -121,21 +121,25 @@ func TestDangerOfAYoungRecord(t *testing.T) {
 	}
 }
 
-// The line that does what is shown does no more than that.
-func TestRecoverShowsWhatIsAskedFor(t *testing.T) {
-	s := stuckgraphs.One(t, "update-node", 5)
-	dir := filepath.Join(t.TempDir(), "harbor")
+// here is a folder with a state that is at home there, and its record.
+func here(t *testing.T, op string, k int, edit ...string) (dir, record string) {
+	t.Helper()
+	s := stuckgraphs.One(t, op, k)
+	dir = filepath.Join(t.TempDir(), "harbor")
 	if err := fixtures.Write(dir, s.Files); err != nil {
 		t.Fatal(err)
 	}
-	record := filepath.Join(dir, filepath.FromSlash(s.Pending[0]))
-	text, err := os.ReadFile(record)
-	if err != nil {
+	record = filepath.Join(dir, filepath.FromSlash(s.Pending[0]))
+	text := strings.NewReplacer(append(edit, stuckgraphs.Root, dir)...).Replace(string(s.Files[s.Pending[0]]))
+	if err := os.WriteFile(record, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(record, []byte(strings.ReplaceAll(string(text), stuckgraphs.Root, dir)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return dir, record
+}
+
+// The line that does what is shown does no more than that.
+func TestRecoverShowsWhatIsAskedFor(t *testing.T) {
+	dir, record := here(t, "update-node", 5)
 	id := strings.TrimSuffix(filepath.Base(record), ".json")
 	for line, args := range map[string][]string{
 		"omnideck recover " + dir + " --apply":                   {"recover", dir},
@@ -145,6 +149,16 @@ func TestRecoverShowsWhatIsAskedFor(t *testing.T) {
 			t.Errorf("%v: %s", args, out)
 		}
 	}
+}
+
+// Of a record whose branch is gone no table is looked at, and none is said to be gone.
+func TestRecoverOfABranchThatIsGone(t *testing.T) {
+	dir, _ := here(t, "update-node", 5, `"branch": null`, `"branch": "gone"`)
+	if out := run(t, "recover", dir).must(t); !strings.Contains(out, "\norphan discard  ") || strings.Contains(out, "no dataset") || strings.Contains(out, "v0") {
+		t.Error(out)
+	}
+	run(t, "recover", dir, "--apply").must(t)
+	run(t, "recover", dir).must(t)
 }
 
 // At a terminal the name of a graph that was moved is asked for; without it, or with

@@ -97,7 +97,7 @@ func printRecord(t *out.Text, r *engine.RecoveryRecord, now time.Time) {
 	}
 	pairs(t, [2]string{"means", r.Means}, [2]string{"whose", r.Whose}, [2]string{"begun", began}, [2]string{"wait", wait}, [2]string{"will", r.Will},
 		[2]string{"why", r.Why}, [2]string{"blocks", r.Blocks}, [2]string{"danger", danger})
-	if !refused { // of those, both sides are shown
+	if !refused && r.Do != engine.RecoverOrphan { // of those, both sides are shown; of that, no table is looked at
 		printRecordTables(t, r)
 	}
 	for _, k := range r.Removes {

@@ -128,7 +128,11 @@ func tellRecord(i *recovery.Item, now time.Time, uri string) RecoveryRecord {
 		out.SetAside = out.Do == RecoverRefuse && i.Left == 0
 	}
 	for n := range i.Tables {
-		out.Tables = append(out.Tables, tellRecoveryTable(i.Record, &i.Tables[n]))
+		t := tellRecoveryTable(i.Record, &i.Tables[n])
+		if out.Do == RecoverOrphan {
+			t.Found = "it is not looked at: the branch is gone"
+		}
+		out.Tables = append(out.Tables, t)
 	}
 	out.Publishes, out.Evidence = publishes(i), append(out.Evidence, evidenceOf(i, &out)...)
 	return out

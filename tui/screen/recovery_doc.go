@@ -88,7 +88,7 @@ func waits(e *Env, d *part.Doc, r *engine.RecoveryRecord, hurry bool) {
 }
 
 func recordTables(e *Env, d *part.Doc, r *engine.RecoveryRecord) {
-	if len(r.Tables) == 0 {
+	if len(r.Tables) == 0 || r.Do == engine.RecoverOrphan { // of that, no table is looked at
 		return
 	}
 	g := e.Theme.Glyph
