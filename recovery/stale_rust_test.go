@@ -3,12 +3,18 @@ package recovery_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
+	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/format"
+	tablepb "github.com/omnideck/omnideck/lance/pb/table"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/recovery/audit"
 	"github.com/omnideck/omnideck/txn"
@@ -112,4 +118,47 @@ func takesBack(s blob.Store, c *tick) error {
 		return err
 	}
 	return s.Delete(ctx, key)
+}
+
+// A record of an Optimize that tells no ids is done with once it is removed: what
+// the next one does to a table is not taken for what it did.
+func TestOptimizeAfterTheRecordOfAnother(t *testing.T) {
+	for _, k := range []int{40, 92} {
+		s := stuck.One(t, "optimize", k)
+		store, pin := s.Store(t, stuck.Root), s.Record(t).Pins[0]
+		folder := strings.TrimPrefix(pin.Path, stuck.Root+"/")
+		var made uint64
+		f := fault.New(store, spot{"delete record", 0}.rule(func(ctx context.Context, a *fault.Attempt) error {
+			err := a.Perform(ctx)
+			made = reserves(t, store, folder)
+			return err
+		}))
+		if err := recoverOver(f, atOnce); err != nil || f.Fired() == 0 {
+			t.Errorf("%s: %v", s, err)
+		}
+		if left := stuck.Keys(t, store, sidecar.Folder); len(left) > 0 || stuck.Newest(t, store, folder, "") != made {
+			t.Errorf("%s: records %v, newest is %d, made was %d", s, left, stuck.Newest(t, store, folder, ""), made)
+		}
+	}
+}
+
+// reserves makes a version of a table that keeps its content.
+func reserves(t testing.TB, s blob.Store, folder string) uint64 {
+	t.Helper()
+	v := stuck.Newest(t, s, folder, "")
+	m, err := format.ParseManifest(object(t, s, folder+"/_versions/"+format.ManifestName(v)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := proto.CloneOf(m.Proto)
+	p.Version, p.TransactionFile = v+1, ""
+	tx := &tablepb.Transaction{ReadVersion: v, Uuid: "another optimize", Operation: &tablepb.Transaction_ReserveFragments{ReserveFragments: &tablepb.ReserveFragments{}}}
+	data, err := format.EncodeManifest(p, nil, tx)
+	if err == nil {
+		_, err = s.PutIfAbsent(context.Background(), folder+"/_versions/"+format.ManifestName(v+1), data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v + 1
 }

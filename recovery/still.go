@@ -9,6 +9,7 @@ import (
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/txn"
+	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
 // still looks at the tables once more when the record is gone. Its writer, slow and
@@ -16,8 +17,9 @@ import (
 // whose that is. Then the record is written again, and the error says to judge anew
 // (txn.Overtaken).
 func (e *execution) still(ctx context.Context, r *record) error {
-	if r.Verdict.Do == txn.OrphanDiscard {
-		return nil // there is no branch that could be looked at
+	nameless := r.Kind == sidecar.Optimize && r.plan.UUIDPrefix == "" // what it did cannot be told from what the next one does
+	if nameless || r.Verdict.Do == txn.OrphanDiscard {                // there is no branch that could be looked at
+		return nil
 	}
 	moved, err := e.moved(ctx, r)
 	if err != nil || !moved {
