@@ -40,6 +40,13 @@
 // A commit that recovery mints has an id that follows from the operation's, so
 // that also a pass that died after it finds it.
 //
+// As long as a record is there nobody else makes branches of tables, datasets or
+// schema files in the place of those that it names. So whatever goes or is put in
+// place is asked for together with the record, each time: by then another recovery
+// may have settled it, and the next writer's have the same names. What is decided,
+// and what is published of a roll-back, is so for the branch with the identifier
+// that was judged, not for one of that name made since.
+//
 // # What was shown
 //
 // Execute compares each record with the Item that was shown. When something

@@ -241,19 +241,15 @@ var stages = []spot{{"put record", 0}, {"commit table", 0}, {"commit table", 1},
 
 // stopped is a writer that stands still before one of its stages.
 type stopped struct {
-	resume chan struct{}
-	done   chan told
+	stop
+	done chan told
 }
 
 // stop begins the write, which goes on when it is told to, and then dies before
 // another stage; len(stages) = never. nil: it did not come so far.
 func (x *small) stop(s blob.Store, c *tick, at, dies int) *stopped {
-	w, here := &stopped{make(chan struct{}), make(chan told, 1)}, make(chan struct{})
-	rules := []fault.Rule{stages[at].rule(func(ctx context.Context, a *fault.Attempt) error {
-		close(here)
-		<-w.resume
-		return a.Perform(ctx)
-	})}
+	w := &stopped{newStop(), make(chan told, 1)}
+	rules := []fault.Rule{stages[at].rule(w.action)}
 	if dies < len(stages) {
 		rules = append(rules, stages[dies].rule(fault.Halt))
 	}
@@ -264,7 +260,7 @@ func (x *small) stop(s blob.Store, c *tick, at, dies int) *stopped {
 		w.done <- toldBy(r, err, f.Halted())
 	}()
 	select {
-	case <-here:
+	case <-w.here:
 		return w
 	case <-w.done:
 		return nil

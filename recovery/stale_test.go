@@ -170,3 +170,52 @@ func (x *small) newWriter(at, call, dies int, died *bool) (met bool) {
 	x.ends(what, store, c, told{}, next)
 	return true
 }
+
+// A slow writer looked whether a table was moved, and before he removes his record
+// a recovery, which had begun in time, restores one and dies: he looks again, and
+// the record is there for whoever comes next.
+func TestRestoreBetweenTheLookAndTheRemoval(t *testing.T) {
+	x := newSmall(t)
+	store, c := x.start.Clone(), x.clock()
+	confirms, retires := newStop(), newStop()
+	writer := fault.New(store, stages[3].rule(confirms.action), stages[5].rule(retires.action))
+	p, ended := x.writer(writer, c, 2), make(chan told, 1)
+	go func() {
+		r, err := p.load(smallWrite)
+		if err == nil && r.Warning == nil {
+			t.Error("the record was removed though a table was moved, and nobody says so")
+		}
+		ended <- toldBy(r, err, false)
+	}()
+	<-confirms.here
+	c.pass(31 * time.Second)
+	dying := fault.New(store, fault.Rule{Match: stages[1].matches, Do: func(ctx context.Context, a *fault.Attempt) error {
+		close(confirms.resume)
+		select {
+		case <-retires.here:
+		case w := <-ended:
+			ended <- w // it never came there
+		}
+		return a.Perform(ctx)
+	}}, fault.Rule{Match: stages[2].matches, At: 1, Do: fault.Halt})
+	if err := recoverOver(dying, recoverer(c, false, 5)); err == nil || !dying.Halted() {
+		t.Fatalf("it did not die: %v", err)
+	}
+	close(retires.resume)
+	w := <-ended
+	if !w.acked || len(stuck.Keys(t, store, "__recovery/")) != 1 {
+		t.Errorf("the writer was told %v, records %v", w.err, stuck.Keys(t, store, "__recovery/"))
+	}
+	x.ends("restored between", store, c, w, told{})
+}
+
+// stop is a call that stands still until it may go on.
+type stop struct{ here, resume chan struct{} }
+
+func newStop() stop { return stop{make(chan struct{}), make(chan struct{})} }
+
+func (s stop) action(ctx context.Context, a *fault.Attempt) error {
+	close(s.here)
+	<-s.resume
+	return a.Perform(ctx)
+}
