@@ -179,7 +179,7 @@ func (c *call) setAside(ctx context.Context) error {
 			return err
 		}
 		if !apply || p.Refused != "" {
-			if err := c.own(p, func(t *out.Text) { printAside(t, p) }); err != nil {
+			if err := c.own(p, func(t *out.Text) { c.printAside(t, p) }); err != nil {
 				return err
 			}
 			if p.Refused != "" {

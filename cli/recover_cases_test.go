@@ -216,7 +216,7 @@ func (c *image3) aside(t *testing.T, dir, key string) {
 	}
 	untouched, rows := fingerprint(t, dir), rowsIn(t, dir)
 	args := []string{"recover", dir, "--set-aside", key, "--why", "an operator looked at it"}
-	if r := late(t, args...); r.code != exitOK || !strings.Contains(r.stdout, "nothing was changed; add --apply to move it") || fingerprint(t, dir) != untouched {
+	if r := late(t, args...); r.code != exitOK || !strings.Contains(r.stdout, "nothing was changed; to move it: omnideck recover "+dir+" --set-aside "+key+" --why 'an operator looked at it' --apply\n") || fingerprint(t, dir) != untouched {
 		t.Errorf("shown: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	var moved struct{ Objects []struct{ Key, To string } }

@@ -164,7 +164,7 @@ func printRecovered(t *out.Text, r *engine.RecoveryReceipt) {
 	}
 }
 
-func printAside(t *out.Text, p *engine.SetAsidePlan) {
+func (c *call) printAside(t *out.Text, p *engine.SetAsidePlan) {
 	for _, o := range p.Objects {
 		t.Line("%s, %s, would be moved below __omnideck_aside/", o.Key, part.Bytes(uint64(max(o.Size, 0))))
 	}
@@ -175,7 +175,11 @@ func printAside(t *out.Text, p *engine.SetAsidePlan) {
 		t.Line("  refused  %s", p.Refused)
 		return
 	}
-	t.Line("nothing was changed; add --apply to move it")
+	line := []string{"recover", c.uri}
+	for _, o := range p.Objects {
+		line = append(line, "--set-aside", o.Key)
+	}
+	t.Line("nothing was changed; to move it: %s", shell.Line(append(line, "--why", p.Reason, "--apply")...))
 }
 
 // recoveryTalk says on stderr how far recovery has come: on a terminal the wait is
