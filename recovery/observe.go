@@ -68,6 +68,12 @@ func (l *looker) judge(ctx context.Context, r *record, all []record) (gone bool,
 		if n > 0 {
 			before := r.Verdict.Text
 			l = newLooker(l.store, l.o)
+			var names Plan
+			if found, err := names.list(ctx, l.store); err == nil {
+				if all, err = l.read(ctx, found); err != nil {
+					return false, err
+				}
+			}
 			next, err := l.one(ctx, r.Key)
 			if next == nil {
 				return err == nil, err

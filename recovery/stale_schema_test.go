@@ -3,6 +3,7 @@ package recovery_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -110,6 +111,39 @@ func TestStagingReplacedBesideItsRemoval(t *testing.T) {
 		return true, nil
 	})
 	if err != nil || n < 10 {
+		t.Errorf("%d places, %v", n, err)
+	}
+}
+
+// What another record claims is refused as long as that is there: one that goes at
+// any call of the recovery is no reason any more.
+func TestClaimThatGoesMeanwhile(t *testing.T) {
+	st := stuck.One(t, "schema-apply", 12)
+	other := strings.ReplaceAll(st.Pending[0], "QGNATG60ZJWJB6XQT", "QGNATG60ZJWJB6XQV")
+	n, err := fault.Sweep(100, func(at int) (bool, error) {
+		ctx, store := context.Background(), st.Store(t, stuck.Root)
+		p, err := recovery.Look(ctx, store, atOnce)
+		if err == nil {
+			_, err = store.Put(ctx, other, bytes.ReplaceAll(st.Files[st.Pending[0]], []byte("QGNATG60ZJWJB6XQT"), []byte("QGNATG60ZJWJB6XQV")))
+		}
+		if err != nil {
+			return true, err
+		}
+		f := fault.New(store, fault.Rule{At: at, Do: fault.Rival(func(ctx context.Context, inner blob.Store) error { return inner.Delete(ctx, other) })})
+		r, err := recovery.Execute(ctx, f, p, atOnce)
+		if err != nil || f.Fired() == 0 {
+			return false, err
+		}
+		if e := (*recovery.RefusedError)(nil); errors.As(r.Settled[0].Err, &e) {
+			return false, nil // it was refused before that
+		}
+		if r.Settled[0].Err != nil {
+			t.Errorf("gone at call %d: %v", at, r.Settled[0].Err)
+		}
+		return true, nil
+	})
+	t.Logf("%d places", n)
+	if err != nil || n < 20 {
 		t.Errorf("%d places, %v", n, err)
 	}
 }
