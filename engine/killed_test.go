@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/pace"
 	"github.com/omnideck/omnideck/internal/rivals"
 	"github.com/omnideck/omnideck/internal/rivals/duel"
 	"github.com/omnideck/omnideck/internal/s3lab/lab"
@@ -44,7 +45,7 @@ func mortal(job []string) error {
 // Rust CLI settles it, where it is, and the same graph is written on, else the
 // next round begins with another graph. OMNIDECK_KILLS is the number of rounds.
 func TestKilledWriters(t *testing.T) {
-	rounds := 2
+	rounds := pace.Of(2, 1)
 	if n, err := strconv.Atoi(os.Getenv("OMNIDECK_KILLS")); err == nil && n > 0 {
 		rounds = n
 	}

@@ -77,12 +77,12 @@ func indexed(calls []blob.Call) int {
 func TestLookUpsAgreeWithScans(t *testing.T) {
 	files := graphFiles(t, "maintained")
 	g := openFiles(t, files)
-	lines := pace.Every(t, 60, parseAll(t, exportLines(t, g, engine.At{})))
+	lines := pace.Every(t, 15, parseAll(t, exportLines(t, g, engine.At{})))
 	want := lookUps(t, g, lines)
 	defer engine.LookUpEverything()()
 	sameAnswers(t, "looked up", lookUps(t, openFiles(t, files), lines), want)
 	rnd := rand.New(rand.NewPCG(7, 8))
-	for range pace.Of(12, 2) {
+	for range pace.Of(12, 1) {
 		bad := with(files, nil)
 		for key, data := range files {
 			if base := path.Base(key); base != "page_lookup.lance" && base != "page_data.lance" {

@@ -15,6 +15,7 @@ import (
 	"github.com/omnideck/omnideck/blob/memstore"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/fixtures"
+	"github.com/omnideck/omnideck/internal/pace"
 )
 
 // demo is the embedded graph in memory.
@@ -211,7 +212,7 @@ func TestRowsAgreeWithTheExport(t *testing.T) {
 			}
 			stream = append(stream, string(row.Line))
 		}
-		for _, size := range []int{1, 7, 1000} {
+		for _, size := range pace.Every(t, 2, []int{7, 1000, 1}) {
 			checkWindows(t, g, table, at, size, stream)
 		}
 		slices.Sort(stream)
