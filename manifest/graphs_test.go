@@ -178,7 +178,7 @@ func TestEveryVersion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			step := map[string]int{"deep": 20}[name] + 1
+			step := (map[string]int{"deep": 20}[name] + 1) * pace.Of(1, 5)
 			for _, b := range l.Names {
 				chain, err := lance.Versions(context.Background(), s, manifest.Folder, lance.ListOptions{Branch: b})
 				if err != nil {
