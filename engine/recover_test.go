@@ -233,6 +233,10 @@ func TestRecoverWaitsForTheYoung(t *testing.T) {
 		if err != nil || p.Records[0].Left(clock) != 20*time.Second || p.Records[0].Stops(clock, engine.RecoverOptions{}) != engine.RecoveryYoung || p.Records[0].Danger != 4 {
 			t.Fatalf("%s: %+v, %v", name, p, err)
 		}
+		if will := p.Records[0].Will; !strings.HasSuffix(will, "; told to do so at once, first publish a commit without a table, so that its writer cannot publish any more") {
+			t.Errorf("%s: it says %q", name, will)
+		}
+		before := stuck.View(t, store, "").Version
 		waits := 0
 		r, err := g.Recover(t.Context(), engine.RecoverOptions{Now: c.now, Events: func(e engine.RecoveryEvent) {
 			if e.Step != engine.RecoveryWaits {
@@ -251,6 +255,10 @@ func TestRecoverWaitsForTheYoung(t *testing.T) {
 		}
 		if naps != want || (r.Settled[0].Commit == "") != c.gone {
 			t.Errorf("%s: %d naps, %+v", name, naps, r.Settled[0])
+		}
+		made := map[string]uint64{"its writer ends": 0, "the grace ends": 1, "at once": 2}[name]
+		if after := stuck.View(t, store, "").Version; after != before+made {
+			t.Errorf("%s: version %d of __manifest after %d, expected %d more", name, after, before, made)
 		}
 	}
 }

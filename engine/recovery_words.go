@@ -164,7 +164,7 @@ func (k *meant) will(i *recovery.Item) string {
 		}
 		return listed(append(steps, retire))
 	case txn.Back:
-		return listed(append(willBack(i), retire))
+		return listed(append(willBack(i), retire)) + k.atOnce(i)
 	case txn.Finalize:
 		steps := doings(i.Tables, txn.Restore)
 		if i.Verdict.Promote {
@@ -183,6 +183,15 @@ func (k *meant) will(i *recovery.Item) string {
 		return "note on main that it was discarded, with a commit that changes no table, then " + retire
 	}
 	return "nothing: it is left as it is"
+}
+
+// atOnce is what else is done about a record whose writer may be at work, when
+// that is not waited for.
+func (k *meant) atOnce(i *recovery.Item) string {
+	if i.Left == 0 || k.kind == sidecar.Optimize {
+		return ""
+	}
+	return "; told to do so at once, first publish a commit without a table, so that its writer cannot publish any more"
 }
 
 // willBack are the steps of taking an operation back.

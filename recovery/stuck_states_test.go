@@ -246,7 +246,11 @@ func TestStuckStatesAreLeftWhileYoung(t *testing.T) {
 		if rep, err = recovery.Execute(context.Background(), store, p, o); err != nil || rep.Settled[0].Err != nil {
 			t.Errorf("%s: told to act now: %+v, %v", s, rep, err)
 		}
-		s.Recovered(t, store)
+		after := *s
+		if v := p.Items[0].Verdict; v.Do == txn.Back && !v.Mint { // its writer, who may be at work, is kept from publishing first
+			after.Snapshot.Version++
+		}
+		after.Recovered(t, store)
 	}
 }
 
