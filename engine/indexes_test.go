@@ -65,7 +65,10 @@ func TestIndexSegmentsAgreeWithPylance(t *testing.T) {
 func TestIndexSegmentsAndTheirObjects(t *testing.T) {
 	ctx := context.Background()
 	seen := 0
-	for _, name := range pace.Every(t, 2, sharedGraphs) {
+	for _, name := range sharedGraphs {
+		if pace.Race && name != "maintained" { // which has the most of them
+			continue
+		}
 		files := graphFiles(t, name)
 		g := openFiles(t, files)
 		snap, err := g.Snapshot(ctx, engine.At{})
@@ -98,7 +101,7 @@ func TestIndexSegmentsAndTheirObjects(t *testing.T) {
 			}
 		}
 	}
-	if seen < pace.Of(20, 1) {
+	if seen < 20 {
 		t.Errorf("only %d segments were seen", seen)
 	}
 }
