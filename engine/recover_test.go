@@ -335,7 +335,7 @@ func TestRecoverRequests(t *testing.T) {
 	}
 	act := func(g *engine.Graph) func(context.Context) error {
 		return func(ctx context.Context) error {
-			r, err := g.Recover(ctx, engine.RecoverOptions{})
+			r, err := g.Recover(ctx, engine.RecoverOptions{Now: true})
 			return errors.Join(err, r.Refused())
 		}
 	}
@@ -356,6 +356,21 @@ func TestRecoverRequests(t *testing.T) {
 		if look != c.look || does != c.does {
 			t.Errorf("%s: looking asked for %d, %d are documented; acting for %d, %d are documented", s, look, c.look, does, c.does)
 		}
+	}
+	s := stuck.One(t, "load-merge", 8) // its writer is kept from publishing first
+	began, ok := s.Record(t).IDTime()
+	if !ok {
+		t.Fatal("the record has no time")
+	}
+	young := func() *engine.Graph {
+		g, err := engine.Open(t.Context(), stuck.Root, engine.Options{Store: s.Store(t, stuck.Root), Write: true, NoCache: true, Clock: func() time.Time { return began }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	if look, does := count(plan(young())), count(act(young())); look != 19 || does != 84 {
+		t.Errorf("%s at once: looking asked for %d, 19 are documented; acting for %d, 84 are documented", s, look, does)
 	}
 }
 

@@ -114,13 +114,8 @@ func (e *execution) settle(ctx context.Context) error {
 
 // afresh looks at the record again, beside all others; nil = it is gone.
 func (e *execution) afresh(ctx context.Context) (*record, error) {
-	var names Plan
-	found, err := names.list(ctx, e.store)
-	if err != nil {
-		return nil, err
-	}
 	l := newLooker(e.store, e.o)
-	all, err := l.read(ctx, found)
+	all, err := l.records(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -136,6 +136,15 @@ func (p *Plan) left(ctx context.Context, l *looker, records []record) error {
 	return err
 }
 
+// records lists and reads all records of this moment.
+func (l *looker) records(ctx context.Context) ([]record, error) {
+	found, err := (&Plan{}).list(ctx, l.store)
+	if err != nil {
+		return nil, err
+	}
+	return l.read(ctx, found)
+}
+
 // record is an item with its bytes and its plan.
 type record struct {
 	Item

@@ -62,17 +62,15 @@ func (l *looker) view(ctx context.Context, branch string) (*manifest.View, error
 // same: what was seen of a graph in motion may not fit together. So is what was
 // taken back by a record that does not tell it: another recovery wrote that into
 // the record before it published, and may have done so after ours was read. gone
-// says that the record went meanwhile. The error is that of the context.
+// says that the record went meanwhile. The error is that of a listing, or of the
+// context.
 func (l *looker) judge(ctx context.Context, r *record, all []record) (gone bool, err error) {
 	for n := range looks {
 		if n > 0 {
 			before := r.Verdict.Text
 			l = newLooker(l.store, l.o)
-			var names Plan
-			if found, err := names.list(ctx, l.store); err == nil {
-				if all, err = l.read(ctx, found); err != nil {
-					return false, err
-				}
+			if all, err = l.records(ctx); err != nil {
+				return false, err
 			}
 			next, err := l.one(ctx, r.Key)
 			if next == nil {
