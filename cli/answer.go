@@ -10,8 +10,8 @@ import (
 	"github.com/omnideck/omnideck/cli/out"
 	"github.com/omnideck/omnideck/cost"
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/part"
-	"github.com/omnideck/omnideck/tui/screen"
 	"github.com/omnideck/omnideck/tui/theme"
 )
 
@@ -133,7 +133,7 @@ func findings(t *out.Text, uri string, all []engine.Finding) {
 		}
 		if f.Action != nil && f.Action.Verb != "" {
 			words := append(strings.Fields(f.Action.Verb), uri) // a verb may be two words
-			t.Line("      next: %s", screen.CommandLine(append(words, f.Action.Args...)...))
+			t.Line("      next: %s", shell.Line(append(words, f.Action.Args...)...))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/screen"
 )
@@ -137,7 +138,7 @@ func (m *model) commandLine(place string) string {
 	default:
 		args = append(args, "info", uri)
 	}
-	return screen.CommandLine(append(args, at...)...)
+	return shell.Line(append(args, at...)...)
 }
 
 // tableLine is the verb for a tab of a table.
@@ -146,15 +147,15 @@ func (m *model) tableLine(uri, table, tab string) string {
 	tab, id, entity := strings.Cut(tab, "/")
 	switch {
 	case tab == "rows" && entity:
-		return screen.CommandLine(append([]string{"neighbors", uri, typ, id}, m.atArgs()...)...)
+		return shell.Line(append([]string{"neighbors", uri, typ, id}, m.atArgs()...)...)
 	case tab == "rows":
-		return screen.CommandLine(append([]string{"rows", uri, typ}, m.atArgs()...)...)
+		return shell.Line(append([]string{"rows", uri, typ}, m.atArgs()...)...)
 	case tab == "versions":
-		return screen.CommandLine(append([]string{"versions", uri, table}, m.branchArgs()...)...)
+		return shell.Line(append([]string{"versions", uri, table}, m.branchArgs()...)...)
 	case tab == "schema":
-		return screen.CommandLine("schema", "show", uri)
+		return shell.Line("schema", "show", uri)
 	}
-	return screen.CommandLine(append([]string{"fragments", uri, table}, m.atArgs()...)...)
+	return shell.Line(append([]string{"fragments", uri, table}, m.atArgs()...)...)
 }
 
 func isTable(name string) bool {

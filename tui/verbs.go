@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	condition "github.com/omnideck/omnideck/engine/where"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/runner"
@@ -36,7 +37,7 @@ func (m *model) verb(c *command, line string) (tea.Cmd, error) {
 			return m.acted(a.ID)
 		}
 		if slices.Contains(action.ShellVerbs, name) {
-			return nil, fmt.Errorf("%s is done in a shell: %s", name, screen.CommandLine(name, m.env.Address))
+			return nil, fmt.Errorf("%s is done in a shell: %s", name, shell.Line(name, m.env.Address))
 		}
 		return nil, fmt.Errorf("there is no verb %q%s; the verb help lists them", name, nearest(name))
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/screen"
 )
 
@@ -43,7 +44,7 @@ func (r *Runner) CommandLine(e *screen.Env) string {
 	if r.step == Review && r.plan != nil {
 		args = append(args, "--plan", r.plan.ID)
 	}
-	return screen.CommandLine(args...)
+	return shell.Line(args...)
 }
 
 // oneLine is a text on one line, without the comments that fill lines, when its

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/screen"
@@ -370,14 +371,14 @@ func (r *Runner) recoverCLI(e *screen.Env) string {
 	if r.rec.cli != "" {
 		return r.rec.cli
 	}
-	return screen.CommandLine("recover", screen.Stripped(e.URI))
+	return shell.Line("recover", screen.Stripped(e.URI))
 }
 
 // commandLine is the line that does what a confirmation would do now.
 func (x *recovery) commandLine(e *screen.Env) string {
 	args := []string{"recover", screen.Stripped(e.URI)}
 	if len(x.chosen) == 0 {
-		return screen.CommandLine(args...)
+		return shell.Line(args...)
 	}
 	args = append(args, "--apply")
 	if x.hurry {
@@ -401,7 +402,7 @@ func (x *recovery) commandLine(e *screen.Env) string {
 		}
 		args = append(args, "--operation", key)
 	}
-	return screen.CommandLine(args...)
+	return shell.Line(args...)
 }
 
 // copyRecovery offers what can be copied.
@@ -426,7 +427,7 @@ func (r *Runner) copyRecovery(e *screen.Env) Do {
 	}
 	if rec := x.record(x.key()); rec != nil {
 		if rec.SetAside {
-			out = slices.Insert(out, 0, screen.Copy{Label: "command that sets it aside", Text: screen.CommandLine("recover", screen.Stripped(e.URI), "--set-aside", rec.Key, "--why", "TEXT")})
+			out = slices.Insert(out, 0, screen.Copy{Label: "command that sets it aside", Text: shell.Line("recover", screen.Stripped(e.URI), "--set-aside", rec.Key, "--why", "TEXT")})
 		}
 		if rec.Operation != "" {
 			out = append(out, screen.Copy{Label: "operation", Text: rec.Operation})

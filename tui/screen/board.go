@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/part"
 )
 
@@ -103,7 +104,7 @@ func onGraph(e *Env, at engine.At, verb string, args ...string) string {
 	case at.Version != 0:
 		words = append(words, "--at", plainNumber(at.Version))
 	}
-	return CommandLine(words...)
+	return shell.Line(words...)
 }
 
 // moment names a point in history in few words.

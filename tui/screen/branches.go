@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -159,8 +160,8 @@ func (b *Branches) Copies(e *Env) []Copy {
 		out = append(out, Copy{"head commit", r.Head})
 	}
 	out = append(out,
-		Copy{"command that lists its commits", CommandLine("log", e.Address, "--branch", r.Name)},
-		Copy{"command that shows its tables", CommandLine("snapshot", e.Address, "--branch", r.Name)})
+		Copy{"command that lists its commits", shell.Line("log", e.Address, "--branch", r.Name)},
+		Copy{"command that shows its tables", shell.Line("snapshot", e.Address, "--branch", r.Name)})
 	return append(out, jsonCopy("branch as JSON", r.Branch)...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -243,12 +244,12 @@ func (c *chain) Copies(e *Env) []Copy {
 	if x.Transaction != "" {
 		out = append(out, Copy{"transaction", x.Transaction})
 	}
-	out = append(out, Copy{"command that lists the versions", CommandLine(args...)})
+	out = append(out, Copy{"command that lists the versions", shell.Line(args...)})
 	holds := []string{"holds", e.Address, c.table, n}
 	if e.Branch() != "main" {
 		holds = append(holds, "--branch", e.Branch())
 	}
-	out = append(out, Copy{"command that says what holds it", CommandLine(holds...)})
+	out = append(out, Copy{"command that says what holds it", shell.Line(holds...)})
 	return append(out, jsonCopy("version as JSON", x)...)
 }
 

@@ -5,14 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 )
-
-// CommandLine spells a verb as one types it into a shell.
-func CommandLine(args ...string) string {
-	return shell.Line(args...)
-}
 
 // Stripped is an address without what may be a secret: user, password, query.
 func Stripped(uri string) string {

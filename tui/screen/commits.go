@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -212,9 +213,9 @@ func (c *Commits) Copies(e *Env) []Copy {
 	out := []Copy{
 		{"commit id", en.ID},
 		{"flag that reads there", "--at " + en.ID},
-		{"command that shows the commit", CommandLine("commit", "show", e.Address, en.ID)},
-		{"command that lists the branch", CommandLine("log", e.Address, "--branch", en.BranchName())},
-		{"command that shows the tables there", CommandLine("snapshot", e.Address, "--at", en.ID)},
+		{"command that shows the commit", shell.Line("commit", "show", e.Address, en.ID)},
+		{"command that lists the branch", shell.Line("log", e.Address, "--branch", en.BranchName())},
+		{"command that shows the tables there", shell.Line("snapshot", e.Address, "--at", en.ID)},
 		{"branch", en.BranchName()},
 	}
 	if en.Actor != nil {

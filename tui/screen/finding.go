@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -71,7 +72,7 @@ func findingCopies(e *Env, f engine.Finding) []Copy {
 
 // nextStep is the command line that a finding proposes, about this graph.
 func nextStep(e *Env, f engine.Finding) string {
-	return CommandLine(append(append(strings.Fields(f.Action.Verb), e.Address), f.Action.Args...)...)
+	return shell.Line(append(append(strings.Fields(f.Action.Verb), e.Address), f.Action.Args...)...)
 }
 
 // nextPlace is where the next step of a finding is shown here; "" = nowhere.

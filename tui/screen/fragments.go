@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -147,7 +148,7 @@ func (f *fragments) Copies(e *Env) []Copy {
 			break
 		}
 	}
-	out = append(out, Copy{"command that lists the fragments", CommandLine(append([]string{"fragments", e.Address, f.table}, atArgs(e)...)...)})
+	out = append(out, Copy{"command that lists the fragments", shell.Line(append([]string{"fragments", e.Address, f.table}, atArgs(e)...)...)})
 	return append(out, jsonCopy("fragment as JSON", fr)...)
 }
 

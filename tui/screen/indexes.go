@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -114,7 +115,7 @@ func (x *indexes) Copies(e *Env) []Copy {
 		}
 		out = append(out, Copy{"segment", s.UUID})
 	}
-	out = append(out, Copy{"command that lists the indexes", CommandLine(append([]string{"fragments", e.Address, x.table}, atArgs(e)...)...)})
+	out = append(out, Copy{"command that lists the indexes", shell.Line(append([]string{"fragments", e.Address, x.table}, atArgs(e)...)...)})
 	return append(out, jsonCopy("index as JSON", ix)...)
 }
 

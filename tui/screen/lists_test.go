@@ -13,6 +13,7 @@ import (
 
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/internal/pace"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/workspace"
@@ -326,7 +327,7 @@ func TestVersionsTravelWhereTheyWerePublished(t *testing.T) {
 }
 
 func TestCommandsAreSpelledForAShell(t *testing.T) {
-	got := CommandLine("rows", "s3://b/a graph", "node:Port", "--where", "name = 'x'", "")
+	got := shell.Line("rows", "s3://b/a graph", "node:Port", "--where", "name = 'x'", "")
 	want := `omnideck rows 's3://b/a graph' node:Port --where 'name = '\''x'\''' ''`
 	if got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -184,7 +185,7 @@ func (o *Operations) Copies(e *Env) []Copy {
 			}
 		}
 	}
-	return append(out, Copy{"command that lists the ledger", CommandLine("ops", e.Address)})
+	return append(out, Copy{"command that lists the ledger", shell.Line("ops", e.Address)})
 }
 
 // Render implements Screen.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -112,7 +113,7 @@ func (o *Overview) Copies(e *Env) []Copy {
 	if info, ok := e.Data.Info.Get(); ok && info.HeadCommit != "" {
 		out = append(out, Copy{"head commit", info.HeadCommit})
 	}
-	return append(out, Copy{"address", e.Address}, Copy{"command that tells this", CommandLine("info", e.Address)})
+	return append(out, Copy{"address", e.Address}, Copy{"command that tells this", shell.Line("info", e.Address)})
 }
 
 // Keep implements Keeper.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -136,7 +137,7 @@ func (p *Picker) Copies(e *Env) []Copy {
 		return nil
 	}
 	uri := p.choices().list[i].URI
-	return []Copy{{"address", uri}, {"command that opens it", CommandLine(uri)}}
+	return []Copy{{"address", uri}, {"command that opens it", shell.Line(uri)}}
 }
 
 // Render implements Screen.

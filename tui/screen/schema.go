@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -203,7 +204,7 @@ func (s *schemaTab) Copies(e *Env) []Copy {
 	if c.typ != nil {
 		out = append(out, Copy{"schema of this type as it was written", strings.Join(sourceOf(c.of.Source, c.typ.Kind, c.typ.Name), "\n")})
 	}
-	return append(out, Copy{"whole schema", c.of.Source}, Copy{"command that prints the schema", CommandLine("schema", "show", e.Address)})
+	return append(out, Copy{"whole schema", c.of.Source}, Copy{"command that prints the schema", shell.Line("schema", "show", e.Address)})
 }
 
 func (s *schemaTab) render(e *Env, a Area) []string {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/shell"
 	"github.com/omnideck/omnideck/tui/action"
 	"github.com/omnideck/omnideck/tui/part"
 	"github.com/omnideck/omnideck/tui/theme"
@@ -263,7 +264,7 @@ func (s *Tables) Copies(e *Env) []Copy {
 	case !ok:
 		return nil
 	case i == len(rows):
-		return []Copy{{"table", manifestTable}, {"command that lists its versions", CommandLine("versions", e.Address)}}
+		return []Copy{{"table", manifestTable}, {"command that lists its versions", shell.Line("versions", e.Address)}}
 	}
 	return tableCopies(e, rows[i])
 }
@@ -272,8 +273,8 @@ func tableCopies(e *Env, d engine.Dataset) []Copy {
 	return append([]Copy{
 		{"table", d.Table()},
 		{"path", d.Path},
-		{"command that prints its rows", CommandLine(append([]string{"rows", e.Address, d.Table()}, atArgs(e)...)...)},
-		{"command that shows how it lies on disk", CommandLine(append([]string{"fragments", e.Address, d.Table()}, atArgs(e)...)...)},
+		{"command that prints its rows", shell.Line(append([]string{"rows", e.Address, d.Table()}, atArgs(e)...)...)},
+		{"command that shows how it lies on disk", shell.Line(append([]string{"fragments", e.Address, d.Table()}, atArgs(e)...)...)},
 	}, jsonCopy("table as JSON", d)...)
 }
 
