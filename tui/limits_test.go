@@ -246,35 +246,6 @@ func TestFirstFrameWaitsForNoRound(t *testing.T) {
 	})
 }
 
-// TestRounds: the renderer's ticker is found in this Bubble Tea; without a new
-// frame it becomes calm, and with one it is busy at once, so that a key is drawn
-// in the bubble's next four milliseconds.
-func TestRounds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := run(t, fake.Step{})
-		synctest.Wait()
-		if s.m.rounds == nil {
-			t.Fatal("Bubble Tea keeps its ticker elsewhere now: the renderer is at one pace")
-		}
-		for _, key := range []string{"?", "?"} {
-			time.Sleep(20 * time.Second) // of the bubble
-			synctest.Wait()
-			if !s.m.rounds.isCalm.Load() {
-				t.Error("long without a frame, and the renderer still looks often")
-			}
-			before := len(s.out.String())
-			s.Send(harness.Press(key))
-			time.Sleep(roundBusy)
-			synctest.Wait()
-			if s.m.rounds.isCalm.Load() || len(s.out.String()) == before {
-				t.Errorf("%s is not drawn after %v", key, roundBusy)
-			}
-		}
-		s.Quit()
-		s.end(t)
-	})
-}
-
 // TestQuittingNeverWaits quits while 64 questions hang that do not even hear
 // that they are cancelled.
 func TestQuittingNeverWaits(t *testing.T) {

@@ -2,7 +2,7 @@ package tui
 
 import (
 	"reflect"
-	"sync/atomic"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -15,8 +15,11 @@ import (
 // it is not found, the usual pace stays.
 type rounds struct {
 	ticker *time.Ticker
-	calm   *time.Timer // becomes calm when it fires
-	isCalm atomic.Bool
+	calm   *time.Timer // calls quiet when it fires
+
+	mu     sync.Mutex
+	until  time.Time // when the last frame has been a while ago
+	isCalm bool
 }
 
 // Rounds of the renderer: while frames come, and a while after the last one.
@@ -33,23 +36,41 @@ func roundsOf(p *tea.Program) *rounds {
 		return nil
 	}
 	t := *(**time.Ticker)(unsafe.Pointer(field.UnsafeAddr()))
-	r := &rounds{ticker: t}
-	r.isCalm.Store(true)
-	r.calm = time.AfterFunc(calmAfter, func() {
-		r.isCalm.Store(true)
-		t.Reset(roundCalm)
-	})
+	return newRounds(t)
+}
+
+// newRounds expects the usual pace, which is neither.
+func newRounds(t *time.Ticker) *rounds {
+	r := &rounds{ticker: t, isCalm: true}
+	r.calm = time.AfterFunc(calmAfter, r.quiet)
 	return r
 }
 
 // hurry is told of every new frame.
 func (r *rounds) hurry() {
-	if r != nil {
-		r.calm.Reset(calmAfter)
-		if r.isCalm.Swap(false) {
-			r.ticker.Reset(roundBusy)
-		}
+	if r == nil {
+		return
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.until = time.Now().Add(calmAfter)
+	r.calm.Reset(calmAfter)
+	if r.isCalm {
+		r.isCalm = false
+		r.ticker.Reset(roundBusy)
+	}
+}
+
+// quiet is called a while after the last frame, and by a timer that had fired
+// already when one more came: that frame is not kept waiting.
+func (r *rounds) quiet() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Now().Before(r.until) {
+		return
+	}
+	r.isCalm = true
+	r.ticker.Reset(roundCalm)
 }
 
 func (r *rounds) stop() {
