@@ -157,26 +157,22 @@ func (o *operation) readSidecar(ctx context.Context, key string) (*pendingSideca
 		return &pendingSidecar{Pending: Pending{Key: key, Tables: []PendingTable{}, Problem: err.Error()}, err: err}, nil
 	}
 	record, problems, err := sidecar.Parse(key, obj.Data)
-	p := &pendingSidecar{Pending: Pending{Key: key, Tables: []PendingTable{}, Refused: err != nil || len(problems) > 0}, record: record, err: err}
+	p := &pendingSidecar{Pending: Pending{Key: key, Tables: []PendingTable{}}, record: record, err: sidecar.Unfit(problems, err)}
+	p.Refused = p.err != nil
 	var wrong []string
 	if err != nil {
 		wrong = append(wrong, sidecar.Why(err))
 	}
 	for _, q := range problems {
-		if p.err == nil && q.Rule != sidecar.RuleName { // under whatever name, the record counts
-			p.err = q
-		}
 		wrong = append(wrong, q.Error())
 	}
-	if record != nil {
-		p.fill(record, o.store.Properties().URL)
-		if record.Kind == "" {
-			p.Branch = "" // the record does not tell
-		}
-		now := o.clock()
-		if left := txn.Left(record, obj.ModTime, now, o.grace); left > 0 {
-			p.WaitUntil = now.Add(left)
-		}
+	p.fill(record, o.store.Properties().URL)
+	if record.Kind == "" {
+		p.Branch = "" // the record does not tell
+	}
+	now := o.clock()
+	if left := txn.Left(record, obj.ModTime, now, o.grace); left > 0 && !p.Refused {
+		p.WaitUntil = now.Add(left)
 	}
 	p.Problem = strings.Join(wrong, "; ")
 	return p, nil

@@ -97,7 +97,7 @@ type Pending struct {
 	Problem       string         `json:"problem,omitempty"` // why it cannot be read or does not fit
 	Refused       bool           `json:"refused,omitempty"` // it cannot be read in full or breaks a rule: nobody acts on it
 	// WaitUntil is when a record stops counting as that of a writer at work; zero
-	// = it had already when it was read.
+	// = it had already when it was read, or is refused.
 	WaitUntil time.Time `json:"wait_until,omitzero"`
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
-	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
 // Verify checks what the graph claims against what is there: on every branch
@@ -211,7 +210,7 @@ func (v *verifier) contract(ctx context.Context, views []*manifest.View) (*schem
 	for _, p := range c.Problems {
 		// What a schema apply left half done is a finding of `info`, and its
 		// recovery's to settle.
-		if p.Refuses && !slices.ContainsFunc(v.folder.sidecars, func(p pendingSidecar) bool { return p.record != nil && p.record.Kind == sidecar.SchemaApply }) {
+		if p.Refuses && !applying(v.folder) {
 			v.add(Problem{ID: "schema-" + string(p.Rule), Branch: mainName, Key: p.Key, Found: p.Text, Expected: "a contract that holds together and fits what is published"})
 		}
 	}

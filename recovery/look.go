@@ -192,14 +192,9 @@ func (l *looker) one(ctx context.Context, key string) (*record, error) {
 		return r, nil
 	}
 	r.data, r.Size, r.Modified = obj.Data, int64(len(obj.Data)), obj.ModTime
-	var problems []sidecar.Problem
-	r.Record, problems, r.Err = sidecar.Parse(key, obj.Data)
-	for _, p := range problems {
-		if r.Err == nil && p.Rule != sidecar.RuleName { // under whatever name, the record counts
-			r.Err = p
-		}
-	}
-	if r.Operation = r.Record.OperationID; r.Operation == "" {
+	rec, problems, err := sidecar.Parse(key, obj.Data)
+	r.Record, r.Err = rec, sidecar.Unfit(problems, err)
+	if r.Operation = rec.OperationID; r.Operation == "" {
 		r.Operation = r.Stem
 	}
 	r.tell(l.o)

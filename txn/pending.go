@@ -53,14 +53,8 @@ func records(ctx context.Context, store blob.Store, own string) ([]pending, erro
 		case err != nil:
 			return nil, fmt.Errorf("reading the recovery record %s: %w", key, err)
 		}
-		var problems []sidecar.Problem
-		p.rec, problems, p.err = sidecar.Parse(key, obj.Data)
-		p.written = obj.ModTime
-		for _, q := range problems {
-			if p.err == nil && q.Rule != sidecar.RuleName { // under whatever name, the record counts
-				p.err = q
-			}
-		}
+		rec, problems, err := sidecar.Parse(key, obj.Data)
+		p.rec, p.err, p.written = rec, sidecar.Unfit(problems, err), obj.ModTime
 		kept = append(kept, p)
 	}
 	return kept, nil

@@ -53,6 +53,20 @@ func Parse(name string, data []byte) (*Record, []Problem, error) {
 	return rec, rec.check(stem(name), extras), nil
 }
 
+// Unfit is why nobody may act on what Parse gave: its error, or the first problem
+// but that of the name, for under whatever name the record counts. nil = it is fit.
+func Unfit(problems []Problem, err error) error {
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		if p.Rule != RuleName {
+			return p
+		}
+	}
+	return nil
+}
+
 // envelope reads what all generations have.
 func (rec *Record) envelope(f ojson.Fields) {
 	rec.OperationID = f.Str("operation_id")
