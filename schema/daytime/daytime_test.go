@@ -2,7 +2,6 @@ package daytime
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,84 +54,114 @@ var texts = []string{
 	"2024-02-29T100001", "2024-02-29T100001Z", "2024-02-29T100001.5Z", "2024-02-29T1000012", "2024-02-29T100001+02", "2024-2-29T10:00:01", "20240229T10:00:01", "+2024-02-29T10:00:01", " 2024-02-09", "2024-02-09 ", "0000-01-01", "9999-12-31T23:59:59.999Z",
 }
 
-// TestLikeTheRustEngine loads every text with the Rust CLI as a Date and as a
-// DateTime: it takes what we take, as the same value, and refuses what we refuse.
-func TestLikeTheRustEngine(t *testing.T) {
+// rust is a graph of the Rust CLI with one type: a key, a Date and a DateTime.
+type rust struct {
+	t          *testing.T
+	bin, graph string
+}
+
+// newRust makes the graph, or skips the test where there is no Rust CLI.
+func newRust(t *testing.T) rust {
 	bin := os.Getenv("OMNIGRAPH_BIN")
 	if bin == "" {
 		t.Skip("OMNIGRAPH_BIN is not set: the texts of dates are not compared with the Rust engine")
 	}
-	graph := filepath.Join(t.TempDir(), "g")
-	write := func(name, content string) string {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	run := func(args ...string) (string, error) {
-		out, err := exec.CommandContext(t.Context(), bin, args...).Output()
-		return string(out), err
-	}
-	if _, err := run("init", "--schema", write("s.pg", "node D { k: String @key d: Date? t: DateTime? }"), graph); err != nil {
+	r := rust{t, bin, filepath.Join(t.TempDir(), "g")}
+	if _, err := r.run("init", "--schema", r.write("s.pg", "node D { k: String @key d: Date? t: DateTime? }"), r.graph); err != nil {
 		t.Fatalf("init: %v", err)
 	}
-	line := func(kind, text string) string {
-		js, _ := json.Marshal(map[string]any{"type": "D", "data": map[string]string{"k": kind + text, kind: text}})
-		return string(js) + "\n"
+	return r
+}
+
+func (r rust) run(args ...string) (string, error) {
+	out, err := exec.CommandContext(r.t.Context(), r.bin, args...).Output()
+	return string(out), err
+}
+
+func (r rust) write(name, content string) string {
+	path := filepath.Join(r.t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		r.t.Fatal(err)
 	}
+	return path
+}
+
+func (r rust) load(name, lines string) error {
+	_, err := r.run("load", "--mode", "append", "--data", r.write(name, lines), r.graph)
+	return err
+}
+
+// entity is a line to load: the text as a value of one kind, d or t, under a key
+// that says both.
+func entity(kind, text string) string {
+	js, _ := json.Marshal(map[string]any{"type": "D", "data": map[string]string{"k": kind + text, kind: text}})
+	return string(js) + "\n"
+}
+
+// read is what we take a text for: days as a Date, d, milliseconds as a DateTime, t.
+func read(kind, text string) (int64, error) {
+	if kind == "d" {
+		days, err := Days(text)
+		return int64(days), err
+	}
+	return Millis(text)
+}
+
+// TestLikeTheRustEngine loads every text with the Rust CLI as a Date and as a
+// DateTime: it takes what we take, as the same value, and refuses what we refuse.
+func TestLikeTheRustEngine(t *testing.T) {
+	r := newRust(t)
 	taken := ""
 	for _, kind := range []string{"d", "t"} {
 		for _, text := range texts {
-			_, err := Days(text)
-			if kind == "t" {
-				_, err = Millis(text)
-			}
-			if err == nil {
-				taken += line(kind, text)
+			if _, err := read(kind, text); err == nil {
+				taken += entity(kind, text)
 				continue
 			}
 			if zoneName(text) || kind == "t" && len(text) > 10 && text[0] != '+' && text[0] != '-' {
 				continue // refused by decision; or read by the same rules as for a Date
 			}
-			if _, err := run("load", "--mode", "append", "--data", write("one.jsonl", line(kind, text)), graph); err == nil {
+			if err := r.load("one.jsonl", entity(kind, text)); err == nil {
 				t.Errorf("the Rust engine takes %q as %s and we do not", text, kind)
 			}
 		}
 	}
-	if _, err := run("load", "--mode", "append", "--data", write("all.jsonl", taken), graph); err != nil {
+	if err := r.load("all.jsonl", taken); err != nil {
 		t.Fatalf("the Rust engine refuses one of what we take: %s", err.(*exec.ExitError).Stderr)
 	}
-	out, err := run("export", graph)
+	out, err := r.run("export", r.graph)
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := 0
 	for _, l := range strings.Split(strings.TrimSpace(out), "\n") {
-		var row struct {
-			Data struct {
-				K    string
-				D, T *int64
-			}
-		}
-		if err := json.Unmarshal([]byte(l), &row); err != nil {
-			t.Fatal(err)
-		}
-		text, want, got := row.Data.K[1:], row.Data.D, int64(0)
-		if row.Data.K[0] == 'd' {
-			days, _ := Days(text)
-			got = int64(days)
-		} else {
-			want = row.Data.T
-			got, _ = Millis(text)
-		}
-		if want == nil || *want != got {
-			t.Errorf("%s: we read %d, the Rust engine %v", row.Data.K, got, fmt.Sprint(want))
-		}
+		sameValue(t, l)
 		n++
 	}
 	if n < 40 {
 		t.Errorf("only %d texts are taken: the comparison is empty", n)
+	}
+}
+
+// sameValue compares the value in a line of the export of the Rust engine with
+// what we read the text in its key for.
+func sameValue(t *testing.T, line string) {
+	t.Helper()
+	var row struct {
+		Data struct {
+			K    string
+			D, T *int64
+		}
+	}
+	if err := json.Unmarshal([]byte(line), &row); err != nil {
+		t.Fatal(err)
+	}
+	kind, text, want := row.Data.K[:1], row.Data.K[1:], row.Data.T
+	if kind == "d" {
+		want = row.Data.D
+	}
+	if got, _ := read(kind, text); want == nil || *want != got {
+		t.Errorf("%s: we read %d, the Rust engine has %s", row.Data.K, got, line)
 	}
 }
 

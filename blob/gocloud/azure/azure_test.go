@@ -15,38 +15,44 @@ import (
 	"github.com/omnideck/omnideck/blob"
 )
 
+// wire answers like the one of Azure, the same every time, and keeps what it
+// was asked: the method, the path, and what a listing or a condition asks.
+type wire struct{ asked []string }
+
+func (s *wire) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	s.asked = append(s.asked, r.Method+" "+r.URL.Path+" "+r.URL.Query().Get("comp")+r.Header.Get("If-None-Match"))
+	w.Header().Set("ETag", `"0x8D"`)
+	w.Header().Set("Last-Modified", "Mon, 02 Jan 2026 15:04:05 GMT")
+	w.Header().Set("x-ms-creation-time", "Mon, 02 Jan 2026 15:04:05 GMT")
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/taken"):
+		w.Header().Set("x-ms-error-code", "BlobAlreadyExists")
+		w.WriteHeader(http.StatusConflict)
+	case strings.HasSuffix(r.URL.Path, "/none"):
+		w.Header().Set("x-ms-error-code", "BlobNotFound")
+		w.WriteHeader(http.StatusNotFound)
+	case r.Method == http.MethodPut:
+		w.WriteHeader(http.StatusCreated)
+	case r.Method == http.MethodDelete:
+		w.WriteHeader(http.StatusAccepted)
+	case r.URL.Query().Get("comp") == "list":
+		w.Header().Set("Content-Type", "application/xml")
+		fmt.Fprint(w, `<?xml version="1.0"?><EnumerationResults><Blobs><BlobPrefix><Name>root/t/d/</Name></BlobPrefix>`+
+			`<Blob><Name>root/t/k</Name><Properties><Last-Modified>Mon, 02 Jan 2026 15:04:05 GMT</Last-Modified><Etag>0x8D</Etag>`+
+			`<Content-Length>5</Content-Length></Properties></Blob></Blobs><NextMarker/></EnumerationResults>`)
+	default:
+		w.Header().Set("Content-Length", "5")
+		_, _ = io.WriteString(w, "value")
+	}
+}
+
 // TestWire checks our side of the wire against scripted answers: one request
 // an operation, counted, with the ETag that a listing would spell. It is no
 // substitute for a conformance run, for which no emulator could be had.
 func TestWire(t *testing.T) {
-	var seen []string
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		seen = append(seen, r.Method+" "+r.URL.Path+" "+r.URL.Query().Get("comp")+r.Header.Get("If-None-Match"))
-		w.Header().Set("ETag", `"0x8D"`)
-		w.Header().Set("Last-Modified", "Mon, 02 Jan 2026 15:04:05 GMT")
-		w.Header().Set("x-ms-creation-time", "Mon, 02 Jan 2026 15:04:05 GMT")
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/taken"):
-			w.Header().Set("x-ms-error-code", "BlobAlreadyExists")
-			w.WriteHeader(http.StatusConflict)
-		case strings.HasSuffix(r.URL.Path, "/none"):
-			w.Header().Set("x-ms-error-code", "BlobNotFound")
-			w.WriteHeader(http.StatusNotFound)
-		case r.Method == http.MethodPut:
-			w.WriteHeader(http.StatusCreated)
-		case r.Method == http.MethodDelete:
-			w.WriteHeader(http.StatusAccepted)
-		case r.URL.Query().Get("comp") == "list":
-			w.Header().Set("Content-Type", "application/xml")
-			fmt.Fprint(w, `<?xml version="1.0"?><EnumerationResults><Blobs><BlobPrefix><Name>root/t/d/</Name></BlobPrefix>`+
-				`<Blob><Name>root/t/k</Name><Properties><Last-Modified>Mon, 02 Jan 2026 15:04:05 GMT</Last-Modified><Etag>0x8D</Etag>`+
-				`<Content-Length>5</Content-Length></Properties></Blob></Blobs><NextMarker/></EnumerationResults>`)
-		default:
-			w.Header().Set("Content-Length", "5")
-			_, _ = io.WriteString(w, "value")
-		}
-	}))
+	var sent wire
+	srv := httptest.NewServer(&sent)
 	defer srv.Close()
 	t.Setenv("AZURE_STORAGE_ACCOUNT", "acc")
 	t.Setenv("AZURE_STORAGE_KEY", base64.StdEncoding.EncodeToString([]byte("hush")))
@@ -87,7 +93,7 @@ func TestWire(t *testing.T) {
 		t.Errorf("a name that would be rewritten: %v", err)
 	}
 	want := "PUT /box/root/t/k *; PUT /box/root/taken *; GET /box/root/t/k ; GET /box/root/none ; HEAD /box/root/t/k ; GET /box list; DELETE /box/root/none "
-	if got := strings.Join(seen, "; "); got != want {
+	if got := strings.Join(sent.asked, "; "); got != want {
 		t.Errorf("sent\n%s, want\n%s", got, want)
 	}
 	tot := m.Totals()
