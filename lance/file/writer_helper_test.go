@@ -64,6 +64,25 @@ func (m *maker) append(b array.Builder, nullable bool) {
 		b.AppendNull()
 	case *array.BooleanBuilder:
 		b.Append(m.IntN(2) == 0 && m.distinct != 1)
+	case *array.StringBuilder:
+		b.Append(m.word())
+	case *array.LargeStringBuilder:
+		b.Append(m.word())
+	case *array.BinaryBuilder:
+		b.Append([]byte(m.word()))
+	case *array.FixedSizeBinaryBuilder:
+		p := make([]byte, b.Type().(*arrow.FixedSizeBinaryType).ByteWidth)
+		for i := range p {
+			p[i] = byte(m.number())
+		}
+		b.Append(p)
+	default:
+		m.appendNumber(b)
+	}
+}
+
+func (m *maker) appendNumber(b array.Builder) {
+	switch b := b.(type) {
 	case *array.Int8Builder:
 		b.Append(int8(m.number()))
 	case *array.Uint8Builder:
@@ -86,6 +105,17 @@ func (m *maker) append(b array.Builder, nullable bool) {
 		b.Append(float32(m.number()))
 	case *array.Float64Builder:
 		b.Append(float64(m.number()))
+	case *array.Decimal128Builder:
+		b.Append(decimal128.FromU64(m.number()))
+	case *array.Decimal256Builder:
+		b.Append(decimal256.FromU64(m.number()))
+	default:
+		m.appendTime(b)
+	}
+}
+
+func (m *maker) appendTime(b array.Builder) {
+	switch b := b.(type) {
 	case *array.Date32Builder:
 		b.Append(arrow.Date32(m.number() % 100000))
 	case *array.Date64Builder:
@@ -98,22 +128,6 @@ func (m *maker) append(b array.Builder, nullable bool) {
 		b.Append(arrow.Timestamp(m.number() % (1 << 40)))
 	case *array.DurationBuilder:
 		b.Append(arrow.Duration(m.number() >> 1))
-	case *array.Decimal128Builder:
-		b.Append(decimal128.FromU64(m.number()))
-	case *array.Decimal256Builder:
-		b.Append(decimal256.FromU64(m.number()))
-	case *array.StringBuilder:
-		b.Append(m.word())
-	case *array.LargeStringBuilder:
-		b.Append(m.word())
-	case *array.BinaryBuilder:
-		b.Append([]byte(m.word()))
-	case *array.FixedSizeBinaryBuilder:
-		p := make([]byte, b.Type().(*arrow.FixedSizeBinaryType).ByteWidth)
-		for i := range p {
-			p[i] = byte(m.number())
-		}
-		b.Append(p)
 	default:
 		m.appendNested(b)
 	}
