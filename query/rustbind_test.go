@@ -34,14 +34,20 @@ var onlyOurs = map[string]string{
 	"element 1: cannot convert Float": "it stores null for the element",
 }
 
-// TestBindLikeTheRustEngine runs mutations with the Rust CLI on a graph: what
-// we bind it runs, what we refuse it refuses, but for what is listed here.
-func TestBindLikeTheRustEngine(t *testing.T) {
+// rustGraph is a graph of the Rust CLI that has the schema wide and one row.
+type rustGraph struct {
+	t        *testing.T
+	bin, uri string
+}
+
+// newRustGraph makes the graph, or skips the test where there is no Rust CLI.
+func newRustGraph(t *testing.T) rustGraph {
 	bin := os.Getenv("OMNIGRAPH_BIN")
 	if bin == "" {
 		t.Skip("OMNIGRAPH_BIN is not set: bound mutations are not run by the Rust CLI")
 	}
-	ir, dir := pgtest.IR(t, wide), t.TempDir()
+	dir := t.TempDir()
+	g := rustGraph{t, bin, filepath.Join(dir, "g")}
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -49,34 +55,71 @@ func TestBindLikeTheRustEngine(t *testing.T) {
 		}
 		return path
 	}
-	graph := filepath.Join(dir, "g")
-	cli := func(args ...string) error {
-		_, err := exec.CommandContext(t.Context(), bin, args...).Output()
-		return err
-	}
-	if err := cli("init", "--schema", write("s.pg", wide), graph); err != nil {
+	if err := g.run("init", "--schema", write("s.pg", wide), g.uri); err != nil {
 		t.Fatal(err)
 	}
 	row := `{"type":"Service","data":{"slug":"a","name":"A","tier":"gold","made":[0,0],"replicas":2,"cost":2.5}}`
-	if err := cli("load", "--mode", "overwrite", "--data", write("d.jsonl", row), graph); err != nil {
+	if err := g.run("load", "--mode", "overwrite", "--data", write("d.jsonl", row), g.uri); err != nil {
 		t.Fatal(err)
 	}
+	return g
+}
+
+func (g rustGraph) run(args ...string) error {
+	_, err := exec.CommandContext(g.t.Context(), g.bin, args...).Output()
+	return err
+}
+
+// mutate runs query q of the source; no parameters are passed for "".
+func (g rustGraph) mutate(source, params string) error {
+	args := []string{"mutate", "q", "--store", g.uri, "-e", source}
+	if params != "" {
+		args = append(args, "--params", params)
+	}
+	return g.run(args...)
+}
+
+// mutations are the texts of wrong and right that are bound and run.
+func mutations() []string {
 	var texts []string
 	for _, text := range wrong {
 		if _, source := split(text); strings.Contains(source, "mutat") || !strings.Contains(source, "match {") {
 			texts = append(texts, text)
 		}
 	}
+	return append(texts, right...)
+}
+
+// splitDefect splits one of mutations; defect is the number of what is wrong in
+// the Rust engine, or "".
+func splitDefect(text string) (params, source, defect string) {
+	params, source = split(text)
+	if strings.HasPrefix(params, "null") || strings.HasPrefix(source, "null ") {
+		params, source = "null", strings.TrimPrefix(source, "null ")
+	}
+	if source != "" && source[0] == 'D' {
+		defect, source, _ = strings.Cut(source, " ")
+	}
+	return params, source, defect
+}
+
+// excused: onlyOurs has the reason of an error.
+func excused(ours error) bool {
+	for part := range onlyOurs {
+		if ours != nil && strings.Contains(ours.Error(), part) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestBindLikeTheRustEngine runs mutations with the Rust CLI on a graph: what
+// we bind it runs, what we refuse it refuses, but for what is listed here.
+func TestBindLikeTheRustEngine(t *testing.T) {
+	g, ir := newRustGraph(t), pgtest.IR(t, wide)
 	bound := 0
-	for _, text := range append(texts, right...) {
-		params, source := split(text)
-		defect := ""
-		if strings.HasPrefix(params, "null") || strings.HasPrefix(source, "null ") {
-			params, source = "null", strings.TrimPrefix(source, "null ")
-		}
-		if source != "" && source[0] == 'D' {
-			defect, source, _ = strings.Cut(source, " ")
-		}
+	for _, text := range mutations() {
+		params, source, defect := splitDefect(text)
 		file, err := Parse(source)
 		if err != nil || len(file.Queries) != 1 {
 			continue
@@ -86,16 +129,9 @@ func TestBindLikeTheRustEngine(t *testing.T) {
 			continue
 		}
 		_, ours := checked.Bind([]byte(params), time.Unix(0, 0))
-		args := []string{"mutate", "q", "--store", graph, "-e", source}
-		if params != "" {
-			args = append(args, "--params", params)
-		}
-		theirs := cli(args...)
-		excused := defect != ""
-		for part := range onlyOurs {
-			excused = excused || ours != nil && strings.Contains(ours.Error(), part)
-		}
-		if bound++; (ours == nil) == (theirs == nil) == excused {
+		theirs := g.mutate(source, params)
+		differ := defect != "" || excused(ours)
+		if bound++; (ours == nil) == (theirs == nil) == differ {
 			said := ""
 			var exit *exec.ExitError
 			if errors.As(theirs, &exit) {
