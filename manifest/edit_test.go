@@ -25,6 +25,55 @@ func refused(t *testing.T, s *memstore.Store, o manifest.PublishOptions) error {
 	return err
 }
 
+// moved is the next version of a table, changed by f.
+func moved(e manifest.Entry, f func(*manifest.Update)) manifest.Update {
+	u := manifest.Update{Identity: e.Identity, Alias: e.Alias, Version: e.Version + 1, Owner: e.Owner, Rows: 1, Meta: e.Meta}
+	f(&u)
+	return u
+}
+
+// newcomer is the identity of a table that no graph has.
+var newcomer = manifest.Identity{Table: 900, Incarnation: 901}
+
+// registered registers newcomer under a name.
+func registered(alias string) manifest.Registration {
+	loc, _ := manifest.Location(alias, newcomer)
+	return manifest.Registration{Identity: newcomer, Alias: alias, Location: loc}
+}
+
+// invalidEdits are changes that fit neither the live tables a and b nor gone,
+// which has ended.
+func invalidEdits(a, b, gone manifest.Entry) map[string][]manifest.Edit {
+	one := manifest.Update{Identity: newcomer, Alias: "node:New", Version: 1}
+	return map[string][]manifest.Edit{
+		"older version":         {moved(a, func(u *manifest.Update) { u.Version = a.Version - 1 })},
+		"version 0":             {moved(a, func(u *manifest.Update) { u.Version = 0 })},
+		"same, other rows":      {moved(a, func(u *manifest.Update) { u.Version, u.Rows = a.Version, a.Rows+1 })},
+		"same, other meta":      {moved(a, func(u *manifest.Update) { u.Version, u.Rows, u.Meta = a.Version, a.Rows, meta(5) })},
+		"hand-off, other rows":  {moved(a, func(u *manifest.Update) { u.Version, u.Rows, u.Owner = a.Version, a.Rows+1, "x" })},
+		"twice":                 {moved(a, func(*manifest.Update) {}), moved(a, func(u *manifest.Update) { u.Version++ })},
+		"unknown table":         {one},
+		"no UTF-8":              {moved(a, func(u *manifest.Update) { u.Owner = "\xff" })},
+		"ended table":           {moved(gone, func(u *manifest.Update) { u.Version = gone.Version + 9 })},
+		"tombstone again":       {manifest.Tombstone{Identity: gone.Identity, Alias: gone.Alias, Version: gone.Version + 1}},
+		"tombstone below":       {manifest.Tombstone{Identity: a.Identity, Alias: a.Alias, Version: a.Version - 1}},
+		"other name than given": {manifest.Rename{Identity: a.Identity, From: a.Alias, To: a.Alias + "2"}, moved(a, func(*manifest.Update) {})},
+		"ended and published":   {manifest.Tombstone{Identity: a.Identity, Alias: a.Alias, Version: a.Version + 5}, moved(a, func(*manifest.Update) {})},
+		"registered only":       {registered("node:New")},
+		"name taken":            {registered(a.Alias), manifest.Update{Identity: newcomer, Alias: a.Alias, Version: 1}},
+		"no kind":               {manifest.Registration{Identity: newcomer, Alias: "New", Location: "nodes/x"}, one},
+		"other folder":          {manifest.Registration{Identity: newcomer, Alias: "node:New", Location: "nodes/x"}, one},
+		"zero identity":         {manifest.Registration{Alias: "node:New", Location: "nodes/0000000000000000-0000000000000000"}},
+		"registered twice":      {registered("node:New"), registered("node:New"), one},
+		"registered as another": {manifest.Registration{Identity: a.Identity, Alias: "node:New", Location: a.Location}},
+		"renamed to one there":  {manifest.Rename{Identity: a.Identity, From: a.Alias, To: b.Alias}},
+		"renamed, other kind":   {manifest.Rename{Identity: a.Identity, From: a.Alias, To: "x:" + a.Name()}},
+		"renamed, node to edge": {manifest.Rename{Identity: b.Identity, From: b.Alias, To: map[string]string{"node": "edge:Q", "edge": "node:Q"}[b.Kind()]}},
+		"renamed, unknown":      {manifest.Rename{Identity: newcomer, From: "node:New", To: "node:Newer"}},
+		"renamed, ended":        {manifest.Rename{Identity: gone.Identity, From: gone.Alias, To: gone.Alias + "2"}},
+	}
+}
+
 // Changes that do not fit what is there, or that would make a graph that the
 // Rust engine refuses, write nothing.
 func TestInvalidEdits(t *testing.T) {
@@ -34,44 +83,7 @@ func TestInvalidEdits(t *testing.T) {
 	gone := first.Tables[2]
 	v := w.publish(w.options(first, manifest.Tombstone{Identity: gone.Identity, Alias: gone.Alias, Version: gone.Version + 1})).View
 	a, b := v.Tables[0], v.Tables[1]
-	up := func(e manifest.Entry, f func(*manifest.Update)) manifest.Update {
-		u := manifest.Update{Identity: e.Identity, Alias: e.Alias, Version: e.Version + 1, Owner: e.Owner, Rows: 1, Meta: e.Meta}
-		f(&u)
-		return u
-	}
-	fresh := manifest.Identity{Table: 900, Incarnation: 901}
-	at := func(alias string) manifest.Registration {
-		loc, _ := manifest.Location(alias, fresh)
-		return manifest.Registration{Identity: fresh, Alias: alias, Location: loc}
-	}
-	one := manifest.Update{Identity: fresh, Alias: "node:New", Version: 1}
-	for what, edits := range map[string][]manifest.Edit{
-		"older version":         {up(a, func(u *manifest.Update) { u.Version = a.Version - 1 })},
-		"version 0":             {up(a, func(u *manifest.Update) { u.Version = 0 })},
-		"same, other rows":      {up(a, func(u *manifest.Update) { u.Version, u.Rows = a.Version, a.Rows+1 })},
-		"same, other meta":      {up(a, func(u *manifest.Update) { u.Version, u.Rows, u.Meta = a.Version, a.Rows, meta(5) })},
-		"hand-off, other rows":  {up(a, func(u *manifest.Update) { u.Version, u.Rows, u.Owner = a.Version, a.Rows+1, "x" })},
-		"twice":                 {up(a, func(*manifest.Update) {}), up(a, func(u *manifest.Update) { u.Version++ })},
-		"unknown table":         {one},
-		"no UTF-8":              {up(a, func(u *manifest.Update) { u.Owner = "\xff" })},
-		"ended table":           {up(gone, func(u *manifest.Update) { u.Version = gone.Version + 9 })},
-		"tombstone again":       {manifest.Tombstone{Identity: gone.Identity, Alias: gone.Alias, Version: gone.Version + 1}},
-		"tombstone below":       {manifest.Tombstone{Identity: a.Identity, Alias: a.Alias, Version: a.Version - 1}},
-		"other name than given": {manifest.Rename{Identity: a.Identity, From: a.Alias, To: a.Alias + "2"}, up(a, func(*manifest.Update) {})},
-		"ended and published":   {manifest.Tombstone{Identity: a.Identity, Alias: a.Alias, Version: a.Version + 5}, up(a, func(*manifest.Update) {})},
-		"registered only":       {at("node:New")},
-		"name taken":            {at(a.Alias), manifest.Update{Identity: fresh, Alias: a.Alias, Version: 1}},
-		"no kind":               {manifest.Registration{Identity: fresh, Alias: "New", Location: "nodes/x"}, one},
-		"other folder":          {manifest.Registration{Identity: fresh, Alias: "node:New", Location: "nodes/x"}, one},
-		"zero identity":         {manifest.Registration{Alias: "node:New", Location: "nodes/0000000000000000-0000000000000000"}},
-		"registered twice":      {at("node:New"), at("node:New"), one},
-		"registered as another": {manifest.Registration{Identity: a.Identity, Alias: "node:New", Location: a.Location}},
-		"renamed to one there":  {manifest.Rename{Identity: a.Identity, From: a.Alias, To: b.Alias}},
-		"renamed, other kind":   {manifest.Rename{Identity: a.Identity, From: a.Alias, To: "x:" + a.Name()}},
-		"renamed, node to edge": {manifest.Rename{Identity: b.Identity, From: b.Alias, To: map[string]string{"node": "edge:Q", "edge": "node:Q"}[b.Kind()]}},
-		"renamed, unknown":      {manifest.Rename{Identity: fresh, From: "node:New", To: "node:Newer"}},
-		"renamed, ended":        {manifest.Rename{Identity: gone.Identity, From: gone.Alias, To: gone.Alias + "2"}},
-	} {
+	for what, edits := range invalidEdits(a, b, gone) {
 		var invalid *manifest.InvalidEditError
 		if err := refused(t, s, w.options(v, edits...)); !errors.As(err, &invalid) || !strings.HasSuffix(err.Error(), "Nothing was written") {
 			t.Errorf("%s: %v", what, err)
@@ -79,15 +91,15 @@ func TestInvalidEdits(t *testing.T) {
 	}
 	var changed *manifest.ReadSetChangedError
 	for _, e := range []manifest.Edit{
-		manifest.Rename{Identity: a.Identity, From: b.Alias, To: "node:Q"}, up(a, func(u *manifest.Update) { u.Alias = b.Alias }),
+		manifest.Rename{Identity: a.Identity, From: b.Alias, To: "node:Q"}, moved(a, func(u *manifest.Update) { u.Alias = b.Alias }),
 		manifest.Tombstone{Identity: a.Identity, Alias: b.Alias, Version: a.Version},
-		up(a, func(u *manifest.Update) { u.Advance, u.Owner = true, "elsewhere" }),
+		moved(a, func(u *manifest.Update) { u.Advance, u.Owner = true, "elsewhere" }),
 	} {
 		if err := refused(t, s, w.options(v, e)); !errors.As(err, &changed) || changed.Member != "dataset_binding:"+a.Identity.String() {
 			t.Errorf("%+v: %v", e, err)
 		}
 	}
-	for _, u := range []manifest.Update{up(gone, func(u *manifest.Update) { u.Version += 9 }), up(a, func(u *manifest.Update) { u.Version = a.Version })} {
+	for _, u := range []manifest.Update{moved(gone, func(u *manifest.Update) { u.Version += 9 }), moved(a, func(u *manifest.Update) { u.Version = a.Version })} {
 		u.Advance = true
 		if p := w.publish(w.options(v, u)); p.Wrote || p.Version != v.Version {
 			t.Errorf("%+v: %+v", u, p)

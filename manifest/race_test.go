@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/opener"
 	"github.com/omnideck/omnideck/internal/rivals"
 	"github.com/omnideck/omnideck/internal/s3lab/lab"
@@ -60,16 +61,9 @@ func child(job []string) error {
 	return nil
 }
 
-// race lets processes publish to one graph at once, and looks at what they made:
-// one chain of commits, each the parent of the next, every acknowledged one in
-// the version that it was told, nothing else.
-func race(t *testing.T, uri string, procs, n int) {
+// begun makes the graph of a race, with one table for each process.
+func begun(t *testing.T, store blob.Store, procs int) {
 	t.Helper()
-	store, err := opener.Open(t.Context(), uri)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
 	begin := manifest.CreateOptions{Commit: manifest.Intent{ID: "01KB7Q0V1S3F8D1Y3J8E000000", CreatedAt: 1}}
 	for i := range procs {
 		begin.Tables = append(begin.Tables, manifest.Update{Identity: manifest.Identity{Table: uint64(i + 1), Incarnation: uint64(i + 100)}, Alias: fmt.Sprintf("node:T%d", i), Version: 1})
@@ -77,11 +71,17 @@ func race(t *testing.T, uri string, procs, n int) {
 	if _, err := manifest.Create(t.Context(), store, begin); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// raced lets the processes publish. told are the ids of the commits that they were
+// told, by version; lost is how many attempts went to another.
+func raced(t *testing.T, uri string, procs, n int) (told map[uint64]string, lost int) {
+	t.Helper()
 	jobs := make([]string, procs)
 	for i := range jobs {
 		jobs[i] = fmt.Sprintf("%s %d %d", uri, i, n)
 	}
-	told, lost := map[uint64]string{}, 0
+	told = map[uint64]string{}
 	for _, lines := range rivals.Run(t, jobs...) {
 		for _, line := range lines {
 			var id string
@@ -97,6 +97,21 @@ func race(t *testing.T, uri string, procs, n int) {
 			lost += attempts - 1
 		}
 	}
+	return told, lost
+}
+
+// race lets processes publish to one graph at once, and looks at what they made:
+// one chain of commits, each the parent of the next, every acknowledged one in
+// the version that it was told, nothing else.
+func race(t *testing.T, uri string, procs, n int) {
+	t.Helper()
+	store, err := opener.Open(t.Context(), uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	begun(t, store, procs)
+	told, lost := raced(t, uri, procs, n)
 	v, err := manifest.Open(t.Context(), store, manifest.Options{ReadDeletions: true})
 	if err != nil || len(v.Problems) > 0 {
 		t.Fatalf("%v %v", err, v.Problems)
@@ -116,6 +131,17 @@ func race(t *testing.T, uri string, procs, n int) {
 			t.Errorf("%s is at %d, want %d", e.Alias, e.Version, want)
 		}
 	}
+	goesOn(t, store, v)
+	t.Logf("%d processes, %d publishes, %d attempts lost", procs, total-1, lost)
+	if lost == 0 {
+		t.Error("they never met")
+	}
+}
+
+// goesOn publishes once more on the newest version, v, and requires that this is
+// then the newest and v no longer.
+func goesOn(t *testing.T, store blob.Store, v *manifest.View) {
+	t.Helper()
 	w := newWriter(t, nil, "", 99) // no child has its dice
 	w.on = store
 	p := w.publish(w.options(v))
@@ -127,10 +153,6 @@ func race(t *testing.T, uri string, procs, n int) {
 	}
 	if diff := manifest.Diff(p.View, w.fresh()); diff != "" {
 		t.Error(diff)
-	}
-	t.Logf("%d processes, %d publishes, %d attempts lost", procs, total-1, lost)
-	if lost == 0 {
-		t.Error("they never met")
 	}
 }
 

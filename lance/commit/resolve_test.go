@@ -35,60 +35,70 @@ func moved(m *format.Manifest, masks uint64, fresh uint64, ids ...uint64) *table
 	return &tablepb.Update{UpdatedFragments: []*tablepb.DataFragment{f}, NewFragments: []*tablepb.DataFragment{n}}
 }
 
-// TestResolveRefuses: the traps of lance-table.md §10.2, each as an error
-// before anything is written.
-func TestResolveRefuses(t *testing.T) {
-	_, m := newTable(t)
-	with := func(change func(*tablepb.DataFragment)) *tablepb.Append {
-		f := fragment("x", 3)
-		change(f)
-		return &tablepb.Append{Fragments: []*tablepb.DataFragment{f}}
+// adding is an Append of a fragment that is not as it has to be.
+func adding(change func(*tablepb.DataFragment)) *tablepb.Append {
+	f := fragment("x", 3)
+	change(f)
+	return &tablepb.Append{Fragments: []*tablepb.DataFragment{f}}
+}
+
+// deleting is a Delete of a row of fragment 0 that changes more than that.
+func deleting(m *format.Manifest, change func(*tablepb.DataFragment)) *tablepb.Delete {
+	f := proto.CloneOf(m.Proto.Fragments[0])
+	f.DeletionFile = &tablepb.DeletionFile{NumDeletedRows: 1}
+	change(f)
+	return &tablepb.Delete{UpdatedFragments: []*tablepb.DataFragment{f}}
+}
+
+// trap is an operation that must be refused, and a part of the reason.
+type trap struct {
+	op  any
+	why string
+}
+
+// trapsOfRows are operations that lose, double or invent rows of m, or files that
+// do not hold what the fragment says.
+func trapsOfRows(m *format.Manifest) map[string]trap {
+	frag0, rewritten := m.Proto.Fragments[:1], seventh(m)
+	return map[string]trap{
+		"fragment id in use":       {adding(func(f *tablepb.DataFragment) { f.Id = 1 }), "fragment id 1 would be there twice"},
+		"fragment id of 33 bits":   {adding(func(f *tablepb.DataFragment) { f.Id = 1 << 32 }), "does not fit 32 bits"},
+		"no rows":                  {adding(func(f *tablepb.DataFragment) { f.PhysicalRows = 0 }), "0 rows"},
+		"no files":                 {adding(func(f *tablepb.DataFragment) { f.Files = nil }), "0 files"},
+		"row ids for more rows":    {adding(func(f *tablepb.DataFragment) { f.RowIdSequence = m.Proto.Fragments[0].RowIdSequence }), "brings 10 row ids for 3 rows"},
+		"another file format":      {adding(func(f *tablepb.DataFragment) { f.Files[0].FileMinorVersion = 1 }), "is of format 2.1"},
+		"a field twice":            {adding(func(f *tablepb.DataFragment) { f.Files[0].Fields[1] = 0 }), "stands in the fragment twice"},
+		"a leaf without column":    {adding(func(f *tablepb.DataFragment) { f.Files[0].ColumnIndices[1] = -1 }), "has the column -1"},
+		"a column too few":         {adding(func(f *tablepb.DataFragment) { f.Files[0].ColumnIndices = []int32{0} }), "2 fields and 1 column indices"},
+		"a path that climbs":       {adding(func(f *tablepb.DataFragment) { f.Files[0].Path = "../../x.lance" }), "is called"},
+		"no columns":               {adding(func(f *tablepb.DataFragment) { f.Files[0].Fields, f.Files[0].ColumnIndices = nil, nil }), "has no columns"},
+		"deletes in no fragment":   {deleting(m, func(f *tablepb.DataFragment) { f.Id = 9 }), "fragment 9, which is not there"},
+		"deletes with other rows":  {deleting(m, func(f *tablepb.DataFragment) { f.PhysicalRows = 9 }), "has 10 rows and would have 9"},
+		"deletes with other ids":   {deleting(m, func(f *tablepb.DataFragment) { f.RowIdSequence = m.Proto.Fragments[1].RowIdSequence }), "other row ids"},
+		"deletes with other files": {deleting(m, func(f *tablepb.DataFragment) { f.Files[0].Path = "y.lance" }), "other data files"},
+		"removes no fragment":      {&tablepb.Delete{DeletedFragmentIds: []uint64{5}}, "removes fragment 5"},
+		"removes twice":            {&tablepb.Delete{DeletedFragmentIds: []uint64{1, 1}}, "twice"},
+		"moves rows unmasked":      {moved(m, 1, 0, 3, 4), "the same row would be there twice"},
+		"moves a row of others":    {moved(m, 2, 0, 3, 12), "row id 12 of a new fragment belongs to no row"},
+		"moves a row twice":        {moved(m, 2, 0, 3, 3), "row id 3 twice"},
+		"moves rows to come":       {moved(m, 10, 0, 9, 10, 11), "row id 10"},
+		"moves a row to come":      {moved(m, 2, 0, 3, 99), "row id 99"},
+		"rewrites to fewer rows":   {&tablepb.Rewrite{Groups: []*tablepb.RewriteGroup{{OldFragments: m.Proto.Fragments, NewFragments: []*tablepb.DataFragment{rewritten}}}}, "5 live rows more"},
+		"rewrites without row ids": {&tablepb.Rewrite{Groups: []*tablepb.RewriteGroup{{OldFragments: frag0, NewFragments: []*tablepb.DataFragment{fragment("c", 10)}}}}, "does not bring its row ids"},
+		"rewrites no fragment":     {&tablepb.Rewrite{Groups: []*tablepb.RewriteGroup{{OldFragments: []*tablepb.DataFragment{{Id: 8}}}}}, "rewrites fragment 8"},
+		"rewrites indexes":         {&tablepb.Rewrite{RewrittenIndices: []*tablepb.RewrittenIndex{{}}}, "stable row ids"},
 	}
-	old := func(change func(*tablepb.DataFragment)) *tablepb.Delete {
-		f := proto.CloneOf(m.Proto.Fragments[0])
-		f.DeletionFile = &tablepb.DeletionFile{NumDeletedRows: 1}
-		change(f)
-		return &tablepb.Delete{UpdatedFragments: []*tablepb.DataFragment{f}}
-	}
-	dropped := proto.CloneOf(m.Proto).Fragments // of which fragment 0 has a column that the schema no longer has
-	m.Proto.Fragments[0].Files[0].Fields = []int32{0, 1, 8}
-	m.Proto.Fragments[0].Files[0].ColumnIndices = []int32{0, 1, 2}
-	rewritten := proto.CloneOf(m.Proto.Fragments[0])
-	rewritten.Id = 7
-	frag0 := m.Proto.Fragments[:1]
-	for what, c := range map[string]struct {
-		op  any
-		why string
-	}{
-		"fragment id in use":        {with(func(f *tablepb.DataFragment) { f.Id = 1 }), "fragment id 1 would be there twice"},
-		"fragment id of 33 bits":    {with(func(f *tablepb.DataFragment) { f.Id = 1 << 32 }), "does not fit 32 bits"},
-		"no rows":                   {with(func(f *tablepb.DataFragment) { f.PhysicalRows = 0 }), "0 rows"},
-		"no files":                  {with(func(f *tablepb.DataFragment) { f.Files = nil }), "0 files"},
-		"row ids for more rows":     {with(func(f *tablepb.DataFragment) { f.RowIdSequence = m.Proto.Fragments[0].RowIdSequence }), "brings 10 row ids for 3 rows"},
-		"another file format":       {with(func(f *tablepb.DataFragment) { f.Files[0].FileMinorVersion = 1 }), "is of format 2.1"},
-		"a field twice":             {with(func(f *tablepb.DataFragment) { f.Files[0].Fields[1] = 0 }), "stands in the fragment twice"},
-		"a leaf without column":     {with(func(f *tablepb.DataFragment) { f.Files[0].ColumnIndices[1] = -1 }), "has the column -1"},
-		"a column too few":          {with(func(f *tablepb.DataFragment) { f.Files[0].ColumnIndices = []int32{0} }), "2 fields and 1 column indices"},
-		"a path that climbs":        {with(func(f *tablepb.DataFragment) { f.Files[0].Path = "../../x.lance" }), "is called"},
-		"no columns":                {with(func(f *tablepb.DataFragment) { f.Files[0].Fields, f.Files[0].ColumnIndices = nil, nil }), "has no columns"},
-		"deletes in no fragment":    {old(func(f *tablepb.DataFragment) { f.Id = 9 }), "fragment 9, which is not there"},
-		"deletes with other rows":   {old(func(f *tablepb.DataFragment) { f.PhysicalRows = 9 }), "has 10 rows and would have 9"},
-		"deletes with other ids":    {old(func(f *tablepb.DataFragment) { f.RowIdSequence = m.Proto.Fragments[1].RowIdSequence }), "other row ids"},
-		"deletes with other files":  {old(func(f *tablepb.DataFragment) { f.Files[0].Path = "y.lance" }), "other data files"},
-		"removes no fragment":       {&tablepb.Delete{DeletedFragmentIds: []uint64{5}}, "removes fragment 5"},
-		"removes twice":             {&tablepb.Delete{DeletedFragmentIds: []uint64{1, 1}}, "twice"},
-		"moves rows unmasked":       {moved(m, 1, 0, 3, 4), "the same row would be there twice"},
-		"moves a row of others":     {moved(m, 2, 0, 3, 12), "row id 12 of a new fragment belongs to no row"},
-		"moves a row twice":         {moved(m, 2, 0, 3, 3), "row id 3 twice"},
-		"moves rows to come":        {moved(m, 10, 0, 9, 10, 11), "row id 10"},
-		"moves a row to come":       {moved(m, 2, 0, 3, 99), "row id 99"},
-		"rewrites to fewer rows":    {&tablepb.Rewrite{Groups: []*tablepb.RewriteGroup{{OldFragments: m.Proto.Fragments, NewFragments: []*tablepb.DataFragment{rewritten}}}}, "5 live rows more"},
-		"rewrites without row ids":  {&tablepb.Rewrite{Groups: []*tablepb.RewriteGroup{{OldFragments: frag0, NewFragments: []*tablepb.DataFragment{fragment("c", 10)}}}}, "does not bring its row ids"},
-		"rewrites no fragment":      {&tablepb.Rewrite{Groups: []*tablepb.RewriteGroup{{OldFragments: []*tablepb.DataFragment{{Id: 8}}}}}, "rewrites fragment 8"},
-		"rewrites indexes":          {&tablepb.Rewrite{RewrittenIndices: []*tablepb.RewrittenIndex{{}}}, "stable row ids"},
+}
+
+// trapsOfSchema are operations on the schema, the indexes, the settings and the
+// whole of m that do not fit it; whole are its fragments, none with a column that
+// the schema no longer has.
+func trapsOfSchema(m *format.Manifest, whole []*tablepb.DataFragment) map[string]trap {
+	frag0, rewritten := m.Proto.Fragments[:1], seventh(m)
+	return map[string]trap{
 		"merges fewer fragments":    {&tablepb.Merge{Fragments: frag0, Schema: schema()}, "lists 1 fragments"},
 		"merges other fragments":    {&tablepb.Merge{Fragments: []*tablepb.DataFragment{m.Proto.Fragments[0], rewritten}, Schema: schema()}, "leaves out fragment 1"},
-		"an old id for a new field": {&tablepb.Merge{Fragments: dropped, Schema: append(schema(), &filepb.Field{Name: "late", Id: 8, ParentId: -1, LogicalType: "int64"})}, "has the id of a dropped one"},
+		"an old id for a new field": {&tablepb.Merge{Fragments: whole, Schema: append(schema(), &filepb.Field{Name: "late", Id: 8, ParentId: -1, LogicalType: "int64"})}, "has the id of a dropped one"},
 		"an index on no field":      {&tablepb.CreateIndex{NewIndices: []*tablepb.IndexMetadata{{Uuid: &tablepb.UUID{Uuid: make([]byte, 16)}, Fields: []int32{9}}}}, "on fields [9]"},
 		"an index without uuid":     {&tablepb.CreateIndex{NewIndices: []*tablepb.IndexMetadata{{Fields: []int32{1}}}}, "uuid of 0 bytes"},
 		"restores what is not told": {&tablepb.Restore{Version: 1}, "was not given"},
@@ -100,14 +110,33 @@ func TestResolveRefuses(t *testing.T) {
 		"a schema without parent":   {&tablepb.Overwrite{Schema: []*filepb.Field{{Name: "a", Id: 1, ParentId: 0}}}, "schema"},
 		"clones another version":    {&tablepb.Clone{IsShallow: true, BranchName: proto.String("dev"), RefVersion: 1}, "clones version 1"},
 		"clones without a name":     {&tablepb.Clone{IsShallow: true, RefVersion: 2}, "branch name"},
-	} {
-		_, err := commit.Resolve(m, txn(2, "u", c.op), commit.Params{Now: noon})
-		var invalid *commit.InvalidError
-		if !errors.As(err, &invalid) || !strings.Contains(err.Error(), c.why) || invalid.Parent != 2 {
-			t.Errorf("%s: %v, want %q", what, err, c.why)
+	}
+}
+
+// seventh is fragment 0 of m as fragment 7.
+func seventh(m *format.Manifest) *tablepb.DataFragment {
+	f := proto.CloneOf(m.Proto.Fragments[0])
+	f.Id = 7
+	return f
+}
+
+// TestResolveRefuses: the traps of lance-table.md §10.2, each as an error
+// before anything is written.
+func TestResolveRefuses(t *testing.T) {
+	_, m := newTable(t)
+	whole := proto.CloneOf(m.Proto).Fragments
+	m.Proto.Fragments[0].Files[0].Fields = []int32{0, 1, 8} // 8 is a column that the schema no longer has
+	m.Proto.Fragments[0].Files[0].ColumnIndices = []int32{0, 1, 2}
+	for _, traps := range []map[string]trap{trapsOfRows(m), trapsOfSchema(m, whole)} {
+		for what, c := range traps {
+			_, err := commit.Resolve(m, txn(2, "u", c.op), commit.Params{Now: noon})
+			var invalid *commit.InvalidError
+			if !errors.As(err, &invalid) || !strings.Contains(err.Error(), c.why) || invalid.Parent != 2 {
+				t.Errorf("%s: %v, want %q", what, err, c.why)
+			}
 		}
 	}
-	if _, err := commit.Resolve(nil, txn(0, "u", with(func(*tablepb.DataFragment) {})), commit.Params{Now: noon}); err == nil {
+	if _, err := commit.Resolve(nil, txn(0, "u", adding(func(*tablepb.DataFragment) {})), commit.Params{Now: noon}); err == nil {
 		t.Error("an Append made a dataset")
 	}
 }

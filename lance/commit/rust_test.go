@@ -96,6 +96,58 @@ func exported(t *testing.T, uri, branch string) string {
 	return fmt.Sprintf("%d %s", len(lines), hex.EncodeToString(sum[:]))
 }
 
+// head is what the recorded answers say of the head of a branch.
+type head struct {
+	ExportRows   int    `json:"export_rows"`
+	ExportSHA256 string `json:"export_sha256"`
+}
+
+// recorded are the heads of the demo graph by branch, as the answers in a shared
+// folder have them.
+func recorded(t *testing.T, shared string) map[string]head {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(shared, "graphs", fixtures.Demo+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said struct{ Heads map[string]head }
+	if err := json.Unmarshal(b, &said); err != nil {
+		t.Fatal(err)
+	}
+	return said.Heads
+}
+
+// demoAt puts the demo graph at an address.
+func demoAt(t *testing.T, uri string) (blob.Store, map[string][]byte) {
+	t.Helper()
+	files, err := fixtures.Graph(fixtures.Demo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := opener.Open(t.Context(), uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	for key, b := range files {
+		if _, err := store.Put(t.Context(), key, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return store, files
+}
+
+// exportsAs checks that the branches of a graph have the rows of their heads.
+func exportsAs(t *testing.T, uri, when string, heads map[string]head, branches []string) {
+	t.Helper()
+	for _, branch := range branches {
+		want := fmt.Sprintf("%d %s", heads[branch].ExportRows, heads[branch].ExportSHA256)
+		if got := exported(t, uri, branch); got != want {
+			t.Errorf("branch %s %s: exported %s, want %s", branch, when, got, want)
+		}
+	}
+}
+
 // TestRustEngineReadsRebuiltGraph: a whole graph of which every manifest of
 // every table, __manifest and branch is ours: the Rust CLI exports the recorded
 // rows, finds nothing to repair, mutates, optimizes and cleans up.
@@ -108,45 +160,12 @@ func TestRustEngineReadsRebuiltGraph(t *testing.T) {
 		t.Skip("SKIPPED: ../shared with the recorded answers is not here")
 	}
 	l := lab.Test(t, lab.Options{})
-	files, err := fixtures.Graph(fixtures.Demo)
-	if err != nil {
-		t.Fatal(err)
-	}
 	uri := l.URI(fixtures.Demo)
-	store, err := opener.Open(t.Context(), uri)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	for key, b := range files {
-		if _, err := store.Put(t.Context(), key, b); err != nil {
-			t.Fatal(err)
-		}
-	}
+	store, files := demoAt(t, uri)
 	n := rebuilt(t, store, files)
-	b, err := os.ReadFile(filepath.Join(shared, "graphs", fixtures.Demo+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var said struct {
-		Heads map[string]struct {
-			ExportRows   int    `json:"export_rows"`
-			ExportSHA256 string `json:"export_sha256"`
-		} `json:"heads"`
-	}
-	if err := json.Unmarshal(b, &said); err != nil {
-		t.Fatal(err)
-	}
-	branches := slices.SortedFunc(maps.Keys(said.Heads), cmp.Compare[string])
-	check := func(when string, branches []string) {
-		for _, branch := range branches {
-			want := fmt.Sprintf("%d %s", said.Heads[branch].ExportRows, said.Heads[branch].ExportSHA256)
-			if got := exported(t, uri, branch); got != want {
-				t.Errorf("branch %s %s: exported %s, want %s", branch, when, got, want)
-			}
-		}
-	}
-	check("as it was built", branches)
+	heads := recorded(t, shared)
+	branches := slices.SortedFunc(maps.Keys(heads), cmp.Compare[string])
+	exportsAs(t, uri, "as it was built", heads, branches)
 	t.Logf("%d versions, %d branches", n, len(branches))
 	repaired := cli(t, "repair", uri, "--json")
 	if all, fine := bytes.Count(repaired, []byte(`"classification"`)), bytes.Count(repaired, []byte(`"no_drift"`)); all == 0 || fine != all {
@@ -160,9 +179,9 @@ func TestRustEngineReadsRebuiltGraph(t *testing.T) {
 			t.Errorf("%s: %s", args[0], out)
 		}
 	}
-	check("after maintenance of main", slices.DeleteFunc(branches, func(b string) bool { return b == "main" }))
+	exportsAs(t, uri, "after maintenance of main", heads, slices.DeleteFunc(branches, func(b string) bool { return b == "main" }))
 	lines := cli(t, "export", uri)
-	if got := bytes.Count(lines, []byte("\n")); got != said.Heads["main"].ExportRows+1 || !bytes.Contains(lines, []byte("ZZZZZ")) {
-		t.Errorf("%d lines after a mutation, want %d", got, said.Heads["main"].ExportRows+1)
+	if got := bytes.Count(lines, []byte("\n")); got != heads["main"].ExportRows+1 || !bytes.Contains(lines, []byte("ZZZZZ")) {
+		t.Errorf("%d lines after a mutation, want %d", got, heads["main"].ExportRows+1)
 	}
 }
