@@ -35,61 +35,64 @@ const (
 	sequel2 = `{"edge":"Sequel","from":"b","to":"b","data":{"id":"s2","since":null}}`
 )
 
+// sequences are mutations of the shelf of several statements.
+var sequences = map[string]struct {
+	statements   string
+	nodes, edges int      // affected
+	want         []string // beside the edges of the shelf
+}{
+	"insert, then update what was inserted": {
+		`insert Book { isbn: "c", title: "C" } update Book set { pages: 7 } where title = "C"`, 2, 0,
+		[]string{bookA, bookB, noteN, `{"type":"Book","data":{"id":"c","isbn":"c","pages":7,"title":"C"}}`}},
+	"update by key of what was inserted": {
+		`insert Book { isbn: "c", title: "C" } update Book set { pages: 7 } where isbn = "c"`, 2, 0,
+		[]string{bookA, bookB, noteN, `{"type":"Book","data":{"id":"c","isbn":"c","pages":7,"title":"C"}}`}},
+	"the last update stays": {
+		`update Book set { pages: 7 } where isbn = "a" update Book set { pages: 8 } where isbn = "a"`, 2, 0,
+		[]string{`{"type":"Book","data":{"id":"a","isbn":"a","pages":8,"title":"A"}}`, bookB, noteN}},
+	"what a row was before is not found": {
+		`update Book set { pages: 7 } where pages = 1 update Book set { title: "X" } where pages = 1`, 1, 0,
+		[]string{`{"type":"Book","data":{"id":"a","isbn":"a","pages":7,"title":"A"}}`, bookB, noteN}},
+	"what a row became is found": {
+		`update Book set { pages: 7 } where pages = 1 update Book set { title: "X" } where pages = 7`, 2, 0,
+		[]string{`{"type":"Book","data":{"id":"a","isbn":"a","pages":7,"title":"X"}}`, bookB, noteN}},
+	"base and memory together": {
+		`insert Book { isbn: "c", title: "C", pages: 2 } update Book set { title: "X" } where pages >= 2`, 3, 0,
+		[]string{bookA, `{"type":"Book","data":{"id":"b","isbn":"b","pages":2,"title":"X"}}`, noteN, `{"type":"Book","data":{"id":"c","isbn":"c","pages":2,"title":"X"}}`}},
+	"an insert of a key takes the whole row's place": {
+		`insert Book { isbn: "a", title: "N" }`, 1, 0,
+		[]string{`{"type":"Book","data":{"id":"a","isbn":"a","pages":null,"title":"N"}}`, bookB, noteN}},
+	"an insert after an update of the same key": {
+		`update Book set { pages: 7 } where isbn = "a" insert Book { isbn: "a", title: "N" }`, 2, 0,
+		[]string{`{"type":"Book","data":{"id":"a","isbn":"a","pages":null,"title":"N"}}`, bookB, noteN}},
+	"one key twice": {
+		`insert Book { isbn: "c", title: "C", pages: 3 } insert Book { isbn: "c", title: "D" }`, 2, 0,
+		[]string{bookA, bookB, noteN, `{"type":"Book","data":{"id":"c","isbn":"c","pages":null,"title":"D"}}`}},
+	"two without a key": {
+		`insert Note { text: "x" } insert Note { text: "x" } update Note set { n: 5 } where text = "x"`, 4, 0,
+		[]string{bookA, bookB, noteN, `{"type":"Note","data":{"id":"new01","n":5,"text":"x"}}`, `{"type":"Note","data":{"id":"new02","n":5,"text":"x"}}`}},
+	"update and insert of rows without a key": {
+		`update Note set { n: 9 } where n = 1 insert Note { text: "x" }`, 2, 0,
+		[]string{bookA, bookB, `{"type":"Note","data":{"id":"n1","n":9,"text":"one"}}`, `{"type":"Note","data":{"id":"new01","n":null,"text":"x"}}`}},
+	"an edge to a node of the same call": {
+		`insert Book { isbn: "c", title: "C" } insert Sequel { from: "b", to: "c", since: 3 }`, 1, 1,
+		[]string{bookA, bookB, noteN, `{"type":"Book","data":{"id":"c","isbn":"c","pages":null,"title":"C"}}`, `{"edge":"Sequel","from":"b","to":"c","data":{"id":"new01","since":3}}`}},
+	"the edge before its node": {
+		`insert Sequel { from: "c", to: "c" } insert Book { isbn: "c", title: "C" }`, 1, 1,
+		[]string{bookA, bookB, noteN, `{"type":"Book","data":{"id":"c","isbn":"c","pages":null,"title":"C"}}`, `{"edge":"Sequel","from":"c","to":"c","data":{"id":"new01","since":null}}`}},
+	"an update to null": {
+		`update Book set { pages: $null } where isbn = "a"`, 1, 0,
+		[]string{`{"type":"Book","data":{"id":"a","isbn":"a","pages":null,"title":"A"}}`, bookB, noteN}},
+	"one that finds nothing beside one that does": {
+		`update Book set { pages: 7 } where isbn = "nobody" update Note set { n: 2 } where n = 1`, 1, 0,
+		[]string{bookA, bookB, `{"type":"Note","data":{"id":"n1","n":2,"text":"one"}}`}},
+}
+
 // Statements are run in their order: each sees what those before it wrote, and of
 // rows of one id the last stays.
 func TestStatementsInOrder(t *testing.T) {
 	base := newGraph(t, library, shelf...)
-	for name, c := range map[string]struct {
-		statements   string
-		nodes, edges int
-		want         []string // beside the edges of the shelf
-	}{
-		"insert, then update what was inserted": {
-			`insert Book { isbn: "c", title: "C" } update Book set { pages: 7 } where title = "C"`, 2, 0,
-			[]string{bookA, bookB, noteN, `{"type":"Book","data":{"id":"c","isbn":"c","pages":7,"title":"C"}}`}},
-		"update by key of what was inserted": {
-			`insert Book { isbn: "c", title: "C" } update Book set { pages: 7 } where isbn = "c"`, 2, 0,
-			[]string{bookA, bookB, noteN, `{"type":"Book","data":{"id":"c","isbn":"c","pages":7,"title":"C"}}`}},
-		"the last update stays": {
-			`update Book set { pages: 7 } where isbn = "a" update Book set { pages: 8 } where isbn = "a"`, 2, 0,
-			[]string{`{"type":"Book","data":{"id":"a","isbn":"a","pages":8,"title":"A"}}`, bookB, noteN}},
-		"what a row was before is not found": {
-			`update Book set { pages: 7 } where pages = 1 update Book set { title: "X" } where pages = 1`, 1, 0,
-			[]string{`{"type":"Book","data":{"id":"a","isbn":"a","pages":7,"title":"A"}}`, bookB, noteN}},
-		"what a row became is found": {
-			`update Book set { pages: 7 } where pages = 1 update Book set { title: "X" } where pages = 7`, 2, 0,
-			[]string{`{"type":"Book","data":{"id":"a","isbn":"a","pages":7,"title":"X"}}`, bookB, noteN}},
-		"base and memory together": {
-			`insert Book { isbn: "c", title: "C", pages: 2 } update Book set { title: "X" } where pages >= 2`, 3, 0,
-			[]string{bookA, `{"type":"Book","data":{"id":"b","isbn":"b","pages":2,"title":"X"}}`, noteN, `{"type":"Book","data":{"id":"c","isbn":"c","pages":2,"title":"X"}}`}},
-		"an insert of a key takes the whole row's place": {
-			`insert Book { isbn: "a", title: "N" }`, 1, 0,
-			[]string{`{"type":"Book","data":{"id":"a","isbn":"a","pages":null,"title":"N"}}`, bookB, noteN}},
-		"an insert after an update of the same key": {
-			`update Book set { pages: 7 } where isbn = "a" insert Book { isbn: "a", title: "N" }`, 2, 0,
-			[]string{`{"type":"Book","data":{"id":"a","isbn":"a","pages":null,"title":"N"}}`, bookB, noteN}},
-		"one key twice": {
-			`insert Book { isbn: "c", title: "C", pages: 3 } insert Book { isbn: "c", title: "D" }`, 2, 0,
-			[]string{bookA, bookB, noteN, `{"type":"Book","data":{"id":"c","isbn":"c","pages":null,"title":"D"}}`}},
-		"two without a key": {
-			`insert Note { text: "x" } insert Note { text: "x" } update Note set { n: 5 } where text = "x"`, 4, 0,
-			[]string{bookA, bookB, noteN, `{"type":"Note","data":{"id":"new01","n":5,"text":"x"}}`, `{"type":"Note","data":{"id":"new02","n":5,"text":"x"}}`}},
-		"update and insert of rows without a key": {
-			`update Note set { n: 9 } where n = 1 insert Note { text: "x" }`, 2, 0,
-			[]string{bookA, bookB, `{"type":"Note","data":{"id":"n1","n":9,"text":"one"}}`, `{"type":"Note","data":{"id":"new01","n":null,"text":"x"}}`}},
-		"an edge to a node of the same call": {
-			`insert Book { isbn: "c", title: "C" } insert Sequel { from: "b", to: "c", since: 3 }`, 1, 1,
-			[]string{bookA, bookB, noteN, `{"type":"Book","data":{"id":"c","isbn":"c","pages":null,"title":"C"}}`, `{"edge":"Sequel","from":"b","to":"c","data":{"id":"new01","since":3}}`}},
-		"the edge before its node": {
-			`insert Sequel { from: "c", to: "c" } insert Book { isbn: "c", title: "C" }`, 1, 1,
-			[]string{bookA, bookB, noteN, `{"type":"Book","data":{"id":"c","isbn":"c","pages":null,"title":"C"}}`, `{"edge":"Sequel","from":"c","to":"c","data":{"id":"new01","since":null}}`}},
-		"an update to null": {
-			`update Book set { pages: $null } where isbn = "a"`, 1, 0,
-			[]string{`{"type":"Book","data":{"id":"a","isbn":"a","pages":null,"title":"A"}}`, bookB, noteN}},
-		"one that finds nothing beside one that does": {
-			`update Book set { pages: 7 } where isbn = "nobody" update Note set { n: 2 } where n = 1`, 1, 0,
-			[]string{bookA, bookB, `{"type":"Note","data":{"id":"n1","n":2,"text":"one"}}`}},
-	} {
+	for name, c := range sequences {
 		t.Run(name, func(t *testing.T) {
 			g := base.clone()
 			g.t = t
