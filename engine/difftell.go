@@ -8,8 +8,7 @@ import (
 	"errors"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance"
 )
 
@@ -161,13 +160,12 @@ func (d *tableDiff) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var g errgroup.Group
-		g.SetLimit(diffBlobs)
+		g := beside.New(ctx, diffBlobs)
 		for i := range d.alike {
 			if differ[i] {
 				continue
 			}
-			g.Go(func() error {
+			g.Go(func(ctx context.Context) error {
 				same, err := sameBlob(ctx, before[i], after[i])
 				differ[i] = !same
 				return err

@@ -4,11 +4,10 @@ import (
 	"context"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/cost"
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/refs"
 	"github.com/omnideck/omnideck/manifest"
@@ -97,14 +96,9 @@ func (o *operation) lance() lance.OpenOptions {
 }
 
 // each runs f for 0 … n-1 side by side, at most Concurrency at once, and
-// returns the first error after all have ended.
+// returns the first error in their order after all have ended.
 func (g *Graph) each(n int, f func(i int) error) error {
-	var eg errgroup.Group
-	eg.SetLimit(g.opts.Concurrency)
-	for i := range n {
-		eg.Go(func() error { return f(i) })
-	}
-	return eg.Wait()
+	return beside.All(n, g.opts.Concurrency, f)
 }
 
 // begin runs f beside what follows; the function returned waits for its end.

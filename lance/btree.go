@@ -11,8 +11,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance/file"
 	"github.com/omnideck/omnideck/lance/format"
 	"github.com/omnideck/omnideck/lance/index"
@@ -222,10 +222,9 @@ func (t *btree) find(ctx context.Context, keys []string) ([]uint64, error) {
 	}
 	runs := t.choose(keys)
 	found := make([][]uint64, len(runs))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(t.s.env.opts.Parallelism)
+	g := beside.New(ctx, t.s.env.opts.Parallelism)
 	for i, run := range runs {
-		g.Go(func() (err error) {
+		g.Go(func(ctx context.Context) (err error) {
 			found[i], err = t.readPages(ctx, run, keys)
 			if err != nil {
 				err = fmt.Errorf("%s of index %q, segment %s: %w", btreeData, t.seg.Name, t.seg.UUID, err)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance/format"
 )
 
@@ -61,13 +61,12 @@ func (st *staging) carryColumn(ctx context.Context, name string, addrs []uint64)
 		}
 	}
 	payloads := make([][]byte, len(blobs))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(st.out.env.opts.Parallelism)
+	g := beside.New(ctx, st.out.env.opts.Parallelism)
 	for i, b := range blobs {
 		if b.Null || b.Kind == BlobExternal {
 			continue
 		}
-		g.Go(func() (err error) { payloads[i], err = b.Read(ctx, 0, -1); return err })
+		g.Go(func(ctx context.Context) (err error) { payloads[i], err = b.Read(ctx, 0, -1); return err })
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err

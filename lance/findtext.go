@@ -3,6 +3,7 @@ package lance
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -116,7 +117,7 @@ func (x *finding) open(ctx context.Context, frags map[int]bool) {
 	bind := binder{p: p}
 	var g errgroup.Group
 	g.SetLimit(x.s.env.opts.Parallelism)
-	for at := range frags {
+	for _, at := range slices.Sorted(maps.Keys(frags)) {
 		f := x.s.frags[at].f
 		plans, err := bind.bind(f)
 		if err != nil {

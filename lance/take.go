@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance/file"
 	"github.com/omnideck/omnideck/lance/format"
 )
@@ -123,10 +123,9 @@ func (t *take) split() error {
 
 // read takes from all fragments, side by side.
 func (t *take) read(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(t.s.env.opts.Parallelism)
+	g := beside.New(ctx, t.s.env.opts.Parallelism)
 	for _, part := range t.parts {
-		g.Go(func() error { return t.fragment(ctx, part) })
+		g.Go(func(ctx context.Context) error { return t.fragment(ctx, part) })
 	}
 	if err := g.Wait(); err != nil {
 		return err

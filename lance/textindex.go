@@ -3,12 +3,13 @@ package lance
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance/format"
 	"github.com/omnideck/omnideck/lance/index"
 )
@@ -113,9 +114,9 @@ func (x *TextIndex) Find(ctx context.Context, keys ...string) ([]uint64, error) 
 		return nil, nil
 	}
 	found := make([][]uint64, len(x.segments))
-	g, inner := errgroup.WithContext(ctx)
+	g := beside.New(ctx, 0)
 	for i, t := range x.segments {
-		g.Go(func() error {
+		g.Go(func(inner context.Context) error {
 			ids, err := t.find(inner, keys)
 			if err == nil {
 				found[i], err = t.addresses(inner, ids)
@@ -213,10 +214,9 @@ func (t *btree) addresses(ctx context.Context, ids []uint64) ([]uint64, error) {
 
 // readAllDeletions reads the deletion files of fragments side by side.
 func (s *Snapshot) readAllDeletions(ctx context.Context, frags map[int]bool) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(s.env.opts.Parallelism)
-	for i := range frags {
-		g.Go(func() error { _, err := s.deletionsOf(ctx, &s.frags[i]); return err })
+	g := beside.New(ctx, s.env.opts.Parallelism)
+	for _, i := range slices.Sorted(maps.Keys(frags)) {
+		g.Go(func(ctx context.Context) error { _, err := s.deletionsOf(ctx, &s.frags[i]); return err })
 	}
 	return g.Wait()
 }

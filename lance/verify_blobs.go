@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance/file"
 	"github.com/omnideck/omnideck/lance/format"
 )
@@ -89,15 +89,14 @@ func (b *Blob) home() blobHome {
 // ask learns the lengths of the objects that were not asked for before.
 func (b *blobCheck) ask(ctx context.Context, blobs []*Blob) error {
 	var mu sync.Mutex
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(b.c.s.env.opts.Parallelism)
+	g := beside.New(ctx, b.c.s.env.opts.Parallelism)
 	for _, x := range blobs {
 		at := x.home()
 		if at.name == "" || b.asked[at] {
 			continue
 		}
 		b.asked[at] = true
-		g.Go(func() error {
+		g.Go(func(ctx context.Context) error {
 			err := b.c.s.bases.try(ctx, at.base, func(p place) error {
 				key := p.dataKey(at.name)
 				if err := checkKey(key); err != nil {

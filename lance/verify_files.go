@@ -7,9 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance/format"
 )
 
@@ -67,11 +66,10 @@ func (c *checker) files(ctx context.Context) error {
 			}
 		}
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(c.s.env.opts.Parallelism)
+	g := beside.New(ctx, c.s.env.opts.Parallelism)
 	for i := range all {
 		if w := &all[i]; !w.found {
-			g.Go(func() error { return c.ask(ctx, w) })
+			g.Go(func(ctx context.Context) error { return c.ask(ctx, w) })
 		}
 	}
 	return g.Wait()
@@ -186,13 +184,12 @@ func (c *checker) size(key string, w *wanted, got int64) {
 
 // readFiles opens every data file and reads every deletion file.
 func (c *checker) readFiles(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(c.s.env.opts.Parallelism)
+	g := beside.New(ctx, c.s.env.opts.Parallelism)
 	for i := range c.s.frags {
 		st := &c.s.frags[i]
 		for k := range st.f.Files {
 			d := &st.f.Files[k]
-			g.Go(func() error {
+			g.Go(func(ctx context.Context) error {
 				r, key, err := c.s.openData(ctx, d, 1, false)
 				if err == nil && st.f.PhysicalRows != 0 {
 					err = (&loaded{rows: st.f.PhysicalRows}).count(r)
@@ -201,7 +198,7 @@ func (c *checker) readFiles(ctx context.Context) error {
 			})
 		}
 		if st.f.Deletion != nil {
-			g.Go(func() error {
+			g.Go(func(ctx context.Context) error {
 				_, key, err := c.s.readDeletions(ctx, st.f)
 				return c.read(ctx, st.f, "deletions", key, err)
 			})

@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance/format"
 	"github.com/omnideck/omnideck/lance/refs"
 )
@@ -31,10 +30,9 @@ type attempts struct {
 // says that there was such a version.
 func (c *checker) transactions(ctx context.Context, own *Chain, names []string) error {
 	e := c.s.env
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(e.opts.Parallelism)
+	g := beside.New(ctx, e.opts.Parallelism)
 	for _, name := range append([]string{""}, names...) {
-		g.Go(func() error {
+		g.Go(func(ctx context.Context) error {
 			chain := own
 			if name != own.Branch {
 				var err error

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance/format"
 	"github.com/omnideck/omnideck/lance/refs"
 )
@@ -20,10 +19,9 @@ func (c *checker) targets(ctx context.Context, branches []refs.Result[refs.Branc
 	for _, b := range branches {
 		live[b.Name] = true
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(e.opts.Parallelism)
+	g := beside.New(ctx, e.opts.Parallelism)
 	for _, b := range branches {
-		g.Go(func() error {
+		g.Go(func(ctx context.Context) error {
 			opts := e.opts
 			opts.Branch = b.Name
 			_, err := newEnv(e.store, e.root, opts).newest(ctx)
@@ -43,7 +41,7 @@ func (c *checker) targets(ctx context.Context, branches []refs.Result[refs.Branc
 		if t.Value == nil || !live[t.Value.Branch] {
 			continue // said already
 		}
-		g.Go(func() error { return c.tag(ctx, t.Value) })
+		g.Go(func(ctx context.Context) error { return c.tag(ctx, t.Value) })
 	}
 	return g.Wait()
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance/format"
 )
 
@@ -33,11 +33,10 @@ func (c *checker) values(ctx context.Context) error {
 			whole = append(whole, f)
 		}
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(verifyScans)
+	g := beside.New(ctx, verifyScans)
 	for _, f := range whole {
 		if columns := c.stored(f); len(columns) > 0 {
-			g.Go(func() error { return c.decode(ctx, f, columns) })
+			g.Go(func(ctx context.Context) error { return c.decode(ctx, f, columns) })
 		}
 	}
 	return g.Wait()

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/refs"
 	"github.com/omnideck/omnideck/manifest"
@@ -141,10 +140,9 @@ func (l *looker) interpret(ctx context.Context, r *record, all []record) error {
 		return err
 	}
 	seen := make([]txn.Observation, len(plan.Actions))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(l.o.Open.Parallelism)
+	g := beside.New(ctx, l.o.Open.Parallelism)
 	for i := range plan.Actions {
-		g.Go(func() (err error) { seen[i], err = l.observe(gctx, plan, i, view); return err })
+		g.Go(func(gctx context.Context) (err error) { seen[i], err = l.observe(gctx, plan, i, view); return err })
 	}
 	if err := g.Wait(); err != nil {
 		return err

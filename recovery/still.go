@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/txn"
@@ -44,10 +43,9 @@ func (e *execution) still(ctx context.Context, r *record) error {
 // made.
 func (e *execution) moved(ctx context.Context, r *record) (bool, error) {
 	newest := make([]uint64, len(r.Verdict.Tables))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(e.o.Open.Parallelism)
+	g := beside.New(ctx, e.o.Open.Parallelism)
 	for i, t := range r.Verdict.Tables {
-		g.Go(func() error {
+		g.Go(func(gctx context.Context) error {
 			folder, _ := manifest.Location(t.Alias, manifest.Identity(t.Table))
 			chain, err := lance.Versions(gctx, e.store, folder, lance.ListOptions{Branch: t.Branch, Limit: 1, PageSize: 1})
 			if err == nil && len(chain.Versions) > 0 {

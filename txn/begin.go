@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/lance/refs"
 	"github.com/omnideck/omnideck/manifest"
@@ -93,18 +94,17 @@ func Begin(ctx context.Context, store blob.Store, o Options) (*Txn, error) {
 // what an earlier capture read, too.
 func (t *Txn) capture(ctx context.Context, before *Txn) (again bool, err error) {
 	var (
-		files  = make(map[string]schema.File, len(schema.Keys))
-		mu     sync.Mutex
-		waited bool
-		old    *pending
+		files = make(map[string]schema.File, len(schema.Keys))
+		mu    sync.Mutex
+		left  []pending
 	)
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { waited, old, err = free(gctx, t.store, &t.o); return err })
-	g.Go(func() error { return t.unlocked(gctx) })
-	g.Go(func() (err error) { t.View, err = t.view(gctx); return err })
+	g := beside.New(ctx, 0)
+	g.Go(func(ctx context.Context) (err error) { left, err = records(ctx, t.store, ""); return err })
+	g.Go(t.unlocked)
+	g.Go(func(ctx context.Context) (err error) { t.View, err = t.view(ctx); return err })
 	for _, k := range schema.Keys {
-		g.Go(func() error {
-			obj, err := t.store.Get(gctx, k, blob.All)
+		g.Go(func(ctx context.Context) error {
+			obj, err := t.store.Get(ctx, k, blob.All)
 			if err != nil && !errors.Is(err, blob.ErrNotExist) {
 				return err
 			}
@@ -115,18 +115,14 @@ func (t *Txn) capture(ctx context.Context, before *Txn) (again bool, err error) 
 		})
 	}
 	err = g.Wait()
-	if errors.As(err, new(*LockedError)) && old == nil { // the schema apply that holds the lock may be the one to recover
-		if p, lost := t.behind(ctx); lost == nil {
-			old = p
-		}
-	}
-	if old != nil { // what was read beside it tells nothing
-		err, waited = t.recover(ctx, old), true
+	p := standing(left, t.o.Branch)
+	if p != nil && (err == nil || p.left(&t.o) == 0) { // what was read beside one that was left behind tells nothing
+		err = t.makeWay(ctx, left)
 	}
 	if err != nil {
 		return false, fmt.Errorf("beginning a write on branch %s: %w", named(t.o.Branch), err)
 	}
-	if waited {
+	if p != nil {
 		return true, nil
 	}
 	if err := t.View.Publishable(); err != nil {
@@ -279,10 +275,9 @@ func Links(ctx context.Context, store blob.Store, root, branch string, from, to 
 		return nil, nil
 	}
 	out := make([]Link, to-from)
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(16)
+	g := beside.New(ctx, 16)
 	for i := range out {
-		g.Go(func() error {
+		g.Go(func(gctx context.Context) error {
 			o := open
 			o.Branch, o.Version = branch, from+1+uint64(i)
 			out[i] = Link{Version: o.Version}

@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/manifest"
 	"github.com/omnideck/omnideck/schema"
 )
@@ -84,10 +83,10 @@ type looked struct {
 func (p *publishing) again(ctx context.Context) (*looked, error) {
 	t := p.t
 	l := &looked{view: t.View, heads: make([]head, len(p.plan.Actions))}
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { l.records, err = records(gctx, t.store, ""); return err })
-	g.Go(func() error { return t.unlocked(gctx) })
-	g.Go(func() error {
+	g := beside.New(ctx, 0)
+	g.Go(func(gctx context.Context) (err error) { l.records, err = records(gctx, t.store, ""); return err })
+	g.Go(func(gctx context.Context) error { return t.unlocked(gctx) })
+	g.Go(func(gctx context.Context) error {
 		obj, err := t.store.Get(gctx, schema.StateKey, blob.All)
 		if err != nil && !errors.Is(err, blob.ErrNotExist) {
 			return err
@@ -95,7 +94,7 @@ func (p *publishing) again(ctx context.Context) (*looked, error) {
 		l.marker = obj.Data
 		return nil
 	})
-	g.Go(func() error {
+	g.Go(func(gctx context.Context) error {
 		same, err := t.standing(gctx, t.View)
 		if err == nil && !same {
 			l.view, err = t.reopen(gctx, t.View)
@@ -106,7 +105,10 @@ func (p *publishing) again(ctx context.Context) (*looked, error) {
 		return err
 	})
 	for i := range p.plan.Actions {
-		g.Go(func() (err error) { l.heads[i], err = t.newest(gctx, &p.plan.Actions[i]); return err })
+		g.Go(func(gctx context.Context) (err error) {
+			l.heads[i], err = t.newest(gctx, &p.plan.Actions[i])
+			return err
+		})
 	}
 	return l, g.Wait()
 }

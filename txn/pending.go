@@ -145,34 +145,33 @@ func Left(rec *sidecar.Record, written, now time.Time, grace time.Duration) time
 	return min(max(grace-now.Sub(began), 0), max(grace, 0))
 }
 
-// free waits until no record stands in the way (decisions 45), bounded by the
-// grace of the records that it meets. waited says that it had to; old is one that
-// is to be recovered first.
-func free(ctx context.Context, store blob.Store, o *Options) (waited bool, old *pending, err error) {
+// makeWay waits until none of the records that are there stands in the way
+// (decisions 45), bounded by the grace of those that it meets, and has those
+// recovered first that were left behind.
+func (t *Txn) makeWay(ctx context.Context, all []pending) (err error) {
+	o := &t.o
 	var spent time.Duration
 	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
-		all, err := records(ctx, store, "")
-		if err != nil {
-			return waited, nil, err
-		}
 		p := standing(all, o.Branch)
 		if p == nil {
-			return waited, nil, nil
+			return nil
 		}
 		left := p.left(o)
 		switch {
 		case left == 0 && p.recoverable(o):
-			return waited, p, nil
+			return t.recover(ctx, p)
 		case left == 0 || spent >= 4*o.Grace:
-			return waited, nil, p.refusal(o)
+			return p.refusal(o)
 		}
-		waited = true
 		o.watch.step(Event{Step: StepWaiting, Operation: p.id, Err: p.refusal(o), Until: o.Now().Add(left)})
 		d := min(left, poll)
 		if err := o.Sleep(ctx, d); err != nil {
-			return waited, nil, fmt.Errorf("waiting for operation %s: %w", p.id, err)
+			return fmt.Errorf("waiting for operation %s: %w", p.id, err)
 		}
 		spent += d
+		if all, err = records(ctx, t.store, ""); err != nil {
+			return err
+		}
 	}
 }
 

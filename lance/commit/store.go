@@ -11,9 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance/deletion"
 	"github.com/omnideck/omnideck/lance/format"
 	tablepb "github.com/omnideck/omnideck/lance/pb/table"
@@ -160,10 +159,9 @@ func (c *committer) refresh(ctx context.Context) (*Committed, error) {
 	found = slices.DeleteFunc(found, func(l listed) bool { return l.version <= c.head.Version })
 	slices.Reverse(found)
 	landed := make([]landed, len(found))
-	g, side := errgroup.WithContext(ctx)
-	g.SetLimit(inFlight)
+	g := beside.New(ctx, inFlight)
 	for i, l := range found {
-		g.Go(func() (err error) {
+		g.Go(func(side context.Context) (err error) {
 			landed[i], err = c.read(side, l.version, l.attrs)
 			if errors.Is(err, blob.ErrNotExist) {
 				return nil // removed by a cleanup
@@ -251,14 +249,13 @@ func (c *committer) foundAt(l landed) *Committed {
 func (c *committer) deletions(ctx context.Context, frags map[uint64]bool) (map[uint64]*deletion.Set, error) {
 	out := map[uint64]*deletion.Set{}
 	var mu sync.Mutex
-	g, side := errgroup.WithContext(ctx)
-	g.SetLimit(inFlight)
+	g := beside.New(ctx, inFlight)
 	for i := range c.head.Fragments {
 		f := &c.head.Fragments[i]
 		if !frags[f.ID] || f.Deletion == nil {
 			continue
 		}
-		g.Go(func() error {
+		g.Go(func(side context.Context) error {
 			set, err := c.deletion(side, f)
 			if err != nil {
 				return fmt.Errorf("the deletions of fragment %d of %s: %w", f.ID, c.where, err)

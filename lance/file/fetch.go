@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance/file/layout"
 	"github.com/omnideck/omnideck/lance/format"
 )
@@ -193,30 +191,9 @@ func (r *Reader) read(ctx context.Context, s *blocks, p pending) error {
 }
 
 // together calls f for 0 to n-1, up to maxRequests at once, and returns the
-// first error.
+// error of the first in their order that failed.
 func together(ctx context.Context, n int, f func(ctx context.Context, k int) error) error {
-	if n == 1 {
-		return f(ctx, 0)
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	var next atomic.Int64
-	for range min(n, maxRequests) {
-		g.Go(func() error {
-			for {
-				k := int(next.Add(1)) - 1
-				if k >= n {
-					return nil
-				}
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				if err := f(ctx, k); err != nil {
-					return err
-				}
-			}
-		})
-	}
-	return g.Wait()
+	return beside.Each(ctx, n, maxRequests, f)
 }
 
 // readRange reads exactly one range.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance/file/values"
 )
 
@@ -131,12 +131,7 @@ func (t *take) decode(ctx context.Context, arrays []arrow.Array) error {
 		}
 		return nil
 	}
-	g := new(errgroup.Group)
-	g.SetLimit(t.r.opts.Parallelism)
-	for i := range t.cols {
-		g.Go(func() error { return one(i) })
-	}
-	return g.Wait()
+	return beside.All(len(t.cols), t.r.opts.Parallelism, one)
 }
 
 // oldColumn reads the runs of a column of format 2.0 one by one.

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance/format"
 )
 
@@ -82,10 +81,9 @@ func Remove(ctx context.Context, store blob.Store, keys []string) error {
 }
 
 func removeAll(ctx context.Context, store blob.Store, keys []string) error {
-	g, side := errgroup.WithContext(ctx)
-	g.SetLimit(removing)
+	g := beside.New(ctx, removing)
 	for _, key := range keys {
-		g.Go(func() error { return remove(side, store, key) })
+		g.Go(func(side context.Context) error { return remove(side, store, key) })
 	}
 	return g.Wait()
 }

@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/omnideck/omnideck/blob"
+	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn"
 )
@@ -54,9 +53,9 @@ func readAll(ctx context.Context, store blob.Store) (files, error) {
 	out := files{}
 	for _, keys := range [][]string{schema.StagedKeys, schema.Keys} {
 		objects := make([]*blob.Object, len(keys))
-		g, side := errgroup.WithContext(ctx)
+		g := beside.New(ctx, 0)
 		for i, key := range keys {
-			g.Go(func() (err error) {
+			g.Go(func(side context.Context) (err error) {
 				objects[i], err = read(side, store, key)
 				return err
 			})
