@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -56,8 +57,8 @@ func takePositions(ctx context.Context, s *lance.Snapshot, columns []string, row
 		}
 		before += live
 	}
-	for n := range want {
-		return nil, fmt.Errorf("take row %d: the table has %d rows", n, before)
+	if len(want) > 0 {
+		return nil, fmt.Errorf("take row %d: the table has %d rows", slices.Min(slices.Collect(maps.Keys(want))), before)
 	}
 	return s.Take(ctx, columns, addrs)
 }

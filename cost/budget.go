@@ -60,11 +60,14 @@ func (b Budget) Check(m Measured) error {
 	if b.Hops >= 0 && m.Hops > b.Hops {
 		missed = append(missed, fmt.Sprintf("%d hops, at most %d were allowed", m.Hops, b.Hops))
 	}
+	var others []string
 	for c, n := range m.Classes {
 		if c.Class == Other && !b.Other {
-			missed = append(missed, fmt.Sprintf("%d × %s of class other", n, c.Op))
+			others = append(others, fmt.Sprintf("%d × %s of class other", n, c.Op))
 		}
 	}
+	slices.Sort(others)
+	missed = append(missed, others...)
 	if missed == nil {
 		return nil
 	}

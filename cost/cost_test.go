@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -116,6 +117,22 @@ func TestRPC(t *testing.T) {
 		`"classes":{"recovery list":1,"schema get":2,"schema put":1},"retries":0}`
 	if string(got) != want {
 		t.Errorf("%s, want\n%s", got, want)
+	}
+}
+
+// What was missed is told in one order.
+func TestBudgetsMissedInOrder(t *testing.T) {
+	m := cost.Measured{Totals: blob.Totals{Classes: map[blob.ClassOp]int64{}}}
+	for _, op := range []blob.Op{blob.OpPut, blob.OpList, blob.OpHead, blob.OpGet, blob.OpDelete} {
+		m.Classes[blob.ClassOp{Class: cost.Other, Op: op}] = 1
+	}
+	err := cost.Budget{Requests: -1, Hops: -1}.Check(m)
+	if err == nil {
+		t.Fatal("nothing was missed")
+	}
+	missed, _, _ := strings.Cut(err.Error(), "\n")
+	if list := strings.Split(missed, "; "); len(list) != 5 || !slices.IsSorted(list) {
+		t.Errorf("not in order: %s", missed)
 	}
 }
 

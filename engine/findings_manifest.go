@@ -2,7 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/omnideck/omnideck/branches"
@@ -116,9 +118,10 @@ func headFindings(h *manifest.Head) []Finding {
 			"__manifest consists of %d fragments: about as many commits were made since it was last compacted by optimize", h.Fragments).
 			next("none", "fragments", manifestTable))
 	}
-	for name, value := range h.Snapshot.Manifest().Config {
+	config := h.Snapshot.Manifest().Config
+	for _, name := range slices.Sorted(maps.Keys(config)) {
 		if strings.HasPrefix(name, autoCleanup) {
-			out = append(out, finding("G44", SeverityWarn, "the versions that are there now", []Evidence{{key, name + " = " + value}},
+			out = append(out, finding("G44", SeverityWarn, "the versions that are there now", []Evidence{{key, name + " = " + config[name]}},
 				"__manifest asks its writers to remove old versions by themselves (%s): time travel and branches without commits of their own would lose what they need", name).
 				next("none", "versions", manifestTable))
 		}

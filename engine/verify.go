@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -195,9 +196,9 @@ func (v *verifier) contract(ctx context.Context, views []*manifest.View) (*schem
 	v.pending(views)
 	v.lock(root.staged())
 	v.schemaFiles(ctx, root.staged(), files)
-	for _, f := range files {
-		if f.Err != nil && !isGone(f.Err) {
-			return nil, f.Err
+	for _, key := range slices.Sorted(maps.Keys(files)) {
+		if err := files[key].Err; err != nil && !isGone(err) {
+			return nil, err
 		}
 	}
 	var trunk *manifest.View

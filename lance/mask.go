@@ -3,6 +3,7 @@ package lance
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -63,8 +64,8 @@ func (st *staging) mask(ctx context.Context, addrs []uint64) (order []int, err e
 		return nil, err
 	}
 	st.out.Affected, st.out.masks = map[uint64]*deletion.Set{}, map[uint64]*deletion.Set{}
-	for at, offsets := range gone {
-		f := &s.frags[at]
+	for _, at := range slices.Sorted(maps.Keys(gone)) {
+		f, offsets := &s.frags[at], gone[at]
 		set := deletion.New(offsets)
 		if set.Len() != uint64(len(offsets)) {
 			return nil, st.wrong("a row of fragment %d is named twice", f.f.ID)

@@ -95,11 +95,13 @@ func Verify(ctx context.Context, s *Snapshot, o VerifyOptions) (*Report, error) 
 	return &c.out, nil
 }
 
-// worstFirst sorts by severity, then by what was checked.
+// worstFirst sorts by severity, then by what was checked and what was found: the
+// order in which files were read does not matter.
 func worstFirst(problems []Problem) {
 	rank := map[string]int{"error": 0, "warn": 1, "info": 2}
 	slices.SortStableFunc(problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(rank[a.Severity], rank[b.Severity]), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(rank[a.Severity], rank[b.Severity]), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Key, b.Key),
+			cmp.Compare(a.Version, b.Version), cmp.Compare(a.Found, b.Found), cmp.Compare(a.Expected, b.Expected))
 	})
 }
 

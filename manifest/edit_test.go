@@ -89,6 +89,16 @@ func TestInvalidEdits(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	var several []manifest.Edit // the least by number is named, of several that are wrong
+	for n := uint64(909); n > 900; n-- {
+		id := manifest.Identity{Table: n, Incarnation: 1}
+		alias := fmt.Sprint("node:New", n)
+		loc, _ := manifest.Location(alias, id)
+		several = append(several, manifest.Registration{Identity: id, Alias: alias, Location: loc})
+	}
+	if err := refused(t, s, w.options(v, several...)); !strings.Contains(err.Error(), "node:New901") {
+		t.Errorf("the first of several: %v", err)
+	}
 	var changed *manifest.ReadSetChangedError
 	for _, e := range []manifest.Edit{
 		manifest.Rename{Identity: a.Identity, From: b.Alias, To: "node:Q"}, moved(a, func(u *manifest.Update) { u.Alias = b.Alias }),

@@ -12,9 +12,9 @@ import (
 func (f *folder) finish() {
 	f.checkTombstones()
 	f.entries()
+	f.sortState()
 	f.checkUnpublished()
 	f.checkAliases()
-	f.sortState()
 	f.checkLineage()
 	for _, d := range f.doubts {
 		if d.lineage && f.state.LineageDoubt == "" {

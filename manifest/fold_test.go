@@ -260,6 +260,30 @@ func TestFoldProblems(t *testing.T) {
 	}
 }
 
+// Of three live tables with one name, what is said does not depend on the order in
+// which they are met.
+func TestFoldThreeOfOneName(t *testing.T) {
+	rows := sound()
+	for n := uint64(8); n < 14; n++ {
+		id := Identity{n, n + 20}
+		rows = append(rows, tableRow("node:Person", id), versionOf("node:Person", id, 1, 0, ""))
+	}
+	said := func() string {
+		s, problems := Fold(place(rows))
+		text := fmt.Sprintln(problems)
+		for _, e := range s.Tables {
+			text += e.Identity.String() + ": " + e.Doubt + "\n"
+		}
+		return text
+	}
+	first := said()
+	for range 20 {
+		if again := said(); again != first {
+			t.Fatalf("first\n%s\nthen\n%s", first, again)
+		}
+	}
+}
+
 func doubtful(s State) string {
 	var names []string
 	for _, e := range s.Tables {

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -43,7 +44,8 @@ func foldLegacy(g *gathered) (State, []Problem) {
 			f.state.Ignored[r.Kind]++
 		}
 	}
-	for alias, v := range best {
+	for _, alias := range slices.Sorted(maps.Keys(best)) {
+		v := best[alias]
 		if tomb, ok := tombs[alias]; ok && tomb >= v.Version.V {
 			continue
 		}

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"unicode/utf8"
@@ -385,7 +386,8 @@ func (p *plan) check() error {
 		}
 		names[e.Alias] = e.Identity
 	}
-	for id, reg := range p.regs {
+	for _, id := range slices.SortedFunc(maps.Keys(p.regs), Identity.compare) {
+		reg := p.regs[id]
 		if _, any := after.top(id); !any {
 			return &InvalidEditError{reg.Alias, fmt.Sprintf("table %s would be registered without a version", id)}
 		}
@@ -395,7 +397,8 @@ func (p *plan) check() error {
 			}
 		}
 	}
-	for id, u := range p.tops {
+	for _, id := range slices.SortedFunc(maps.Keys(p.tops), Identity.compare) {
+		u := p.tops[id]
 		if e, live := after.ByIdentity(id); !live || e.Version != u.Version || e.Owner != u.Owner {
 			return &InvalidEditError{u.Alias, fmt.Sprintf("version %d would not be what is published", u.Version)}
 		}

@@ -2,7 +2,10 @@ package tui
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 )
 
 // Two programs may look at one graph and keep its state in one file. What the
@@ -33,7 +36,7 @@ func merged(base, theirs, ours []byte) []byte {
 	return out
 }
 
-func mergedMap[K comparable, V any](base, theirs, ours map[K]V, same func(x, y V) bool) map[K]V {
+func mergedMap[K cmp.Ordered, V any](base, theirs, ours map[K]V, same func(x, y V) bool) map[K]V {
 	alike := func(k K, in map[K]V) bool { // as in base
 		x, ok := in[k]
 		y, was := base[k]
@@ -45,9 +48,9 @@ func mergedMap[K comparable, V any](base, theirs, ours map[K]V, same func(x, y V
 			out[k] = v
 		}
 	}
-	for k, v := range theirs {
+	for _, k := range slices.Sorted(maps.Keys(theirs)) { // which are kept of too many is not left to chance
 		if alike(k, ours) && !alike(k, theirs) && len(out) < keptCommands {
-			out[k] = v
+			out[k] = theirs[k]
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package tui
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -34,6 +35,23 @@ func TestTwoProgramsKeepOneState(t *testing.T) {
 	text, err := json.Marshal(many)
 	if err != nil {
 		t.Fatal(err)
+	}
+	drafts := func() string { // of too many, those that are kept are always the same
+		more := keptState{Drafts: map[string]string{}}
+		for i := range 2 * keptCommands {
+			more.Drafts[fmt.Sprintf("draft %03d", i)] = "x"
+		}
+		theirs, err := json.Marshal(more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &model{drafts: map[string]string{}, shifts: map[string]int{}}
+		m.adopt(more)
+		kept := fmt.Sprint(m.drafts)
+		return kept + string(merged(nil, theirs, []byte(`{}`)))
+	}
+	if first := drafts(); !strings.Contains(first, "draft 199") || strings.Contains(first, "draft 200") {
+		t.Errorf("kept are %s", first)
 	}
 	var got keptState
 	if err := json.Unmarshal(merged(nil, text, []byte(`{"commands":["ours"]}`)), &got); err != nil || len(got.Commands) != keptCommands || got.Commands[keptCommands-1] != "ours" {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,7 +140,8 @@ func (m *model) adopt(k keptState) {
 			m.shift(layout, k.Splits[layout])
 		}
 	}
-	for name, text := range k.Drafts {
+	for _, name := range slices.Sorted(maps.Keys(k.Drafts)) {
+		text := k.Drafts[name]
 		if len(text) <= draftMax && m.drafts[name] == "" && len(m.drafts) < keptCommands {
 			m.drafts[name] = text
 		}

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -156,18 +157,18 @@ func (c *Config) check() error {
 	case d.Store != "" && d.DefaultGraph != "":
 		return errors.New("defaults names both a store and a default_graph, but a store is one graph already")
 	}
-	for name, s := range c.Servers {
-		if s == nil || s.URL == nil {
+	for _, name := range slices.Sorted(maps.Keys(c.Servers)) {
+		if s := c.Servers[name]; s == nil || s.URL == nil {
 			return fmt.Errorf("servers.%s has no url", name)
 		}
 	}
-	for name, s := range c.Clusters {
-		if s == nil || s.Root == nil {
+	for _, name := range slices.Sorted(maps.Keys(c.Clusters)) {
+		if s := c.Clusters[name]; s == nil || s.Root == nil {
 			return fmt.Errorf("clusters.%s has no root", name)
 		}
 	}
-	for name, a := range c.Aliases {
-		if a == nil || a.Server == nil || a.Query == nil {
+	for _, name := range slices.Sorted(maps.Keys(c.Aliases)) {
+		if a := c.Aliases[name]; a == nil || a.Server == nil || a.Query == nil {
 			return fmt.Errorf("aliases.%s needs a server and a query", name)
 		}
 	}

@@ -106,6 +106,9 @@ func TestMalformedFilesAreErrors(t *testing.T) {
 		"servers: {x: {}}\n":                              "servers.x has no url",
 		"clusters: {x: {}}\n":                             "clusters.x has no root",
 		"aliases: {x: {server: a}}\n":                     "aliases.x",
+		"servers: {d: {}, c: {}, b: {}, a: {}, e: {}}\n":  "servers.a has no url", // the first by name, of several
+		"clusters: {d: {}, c: {}, b: {}, a: {}, e: {}}\n": "clusters.a has no root",
+		"aliases: {d: {}, c: {}, b: {}, a: {}, e: {}}\n":  "aliases.a needs",
 		"operator: {actor: a}\n---\noperator: {actor: b}": "more than one",
 		"a: &a [*a]\n":                                    "",
 	} {

@@ -97,6 +97,7 @@ func movedFields(old, next *tablepb.DataFragment) []uint32 {
 			out = append(out, uint32(id))
 		}
 	}
+	slices.Sort(out)
 	return out
 }
 
