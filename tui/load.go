@@ -354,10 +354,12 @@ func (m *model) shown() workspace.Meter {
 }
 
 // age arranges that ages are redrawn when their words stop being true: one
-// timer, seconds to hours ahead.
+// timer, seconds to hours ahead. Of one that has run out the message is on its
+// way, and arranges the next: what is due then is not put off by whatever comes in
+// the same moment.
 func (m *model) age() tea.Cmd {
 	due := m.nextAge()
-	if due.IsZero() || !m.ageDue.IsZero() && !due.Before(m.ageDue) && m.ageDue.After(m.env.Now) {
+	if due.IsZero() || !m.ageDue.IsZero() && !due.Before(m.ageDue) {
 		return nil
 	}
 	m.ageDue = due

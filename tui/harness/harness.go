@@ -30,8 +30,10 @@ type Term struct {
 	err  error
 }
 
-// frame is longer than the renderer waits between two flushes.
-const frame = 40 * time.Millisecond
+// frame is longer than the renderer waits between two flushes. It is no number of
+// milliseconds, so that a test never looks in the very moment in which a timer of
+// the program fires that began with a key: whether that is drawn already is chance.
+const frame = 40*time.Millisecond + 137*time.Microsecond
 
 // Start runs the program that build makes for an output, and settles.
 func Start(t testing.TB, w, h int, build func(out io.Writer) *tea.Program) *Term {
