@@ -115,18 +115,9 @@ func (e *execution) settle(ctx context.Context) error {
 // afresh looks at the record again, beside all others; nil = it is gone.
 func (e *execution) afresh(ctx context.Context) (*record, error) {
 	l := newLooker(e.store, e.o)
-	all, err := l.records(ctx)
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(all, func(r record) bool { return r.Key == e.out.Item.Key })
+	all, i, err := l.beside(ctx, e.out.Item.Key)
 	if i < 0 {
-		// A listing may be late: only the object itself says that it is gone.
-		r, err := l.one(ctx, e.out.Item.Key)
-		if err != nil || r == nil {
-			return nil, err
-		}
-		all, i = append(all, *r), len(all)
+		return nil, err
 	}
 	if gone, err := l.judge(ctx, &all[i], all); gone || err != nil {
 		return nil, err

@@ -51,14 +51,13 @@ func (o Options) completed() Options {
 // refused. The error is that of a listing, or of the context.
 func Look(ctx context.Context, store blob.Store, o Options) (*Plan, error) {
 	o = o.completed()
-	p := &Plan{}
-	found, err := p.list(ctx, store)
+	p, l := &Plan{}, newLooker(store, o)
+	records, others, err := l.records(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l := newLooker(store, o)
-	records, err := l.read(ctx, found)
-	if err != nil {
+	p.Others = others
+	if err := p.besides(ctx, store); err != nil {
 		return nil, err
 	}
 	for i := range records {
@@ -85,37 +84,26 @@ func (o *Options) wants(i *Item) bool {
 	return o.Only == nil || slices.Contains(o.Only, i.Operation) || slices.Contains(o.Only, i.Key)
 }
 
-// list reads names alone.
-func (p *Plan) list(ctx context.Context, store blob.Store) (found []blob.Entry, err error) {
-	for e, err := range store.List(ctx, blob.ListOptions{Prefix: sidecar.Folder}) {
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("listing the recovery records in %s: %w", sidecar.Folder, err)
-		case e.IsPrefix || !strings.HasSuffix(e.Key, sidecar.Suffix):
-			p.Others = append(p.Others, e.Key)
-		case len(found) == maxRecords:
-			return nil, fmt.Errorf("more than %d recovery records lie in %s: no program leaves so many, and none was looked at", maxRecords, sidecar.Folder)
-		default:
-			found = append(found, e)
-		}
-	}
+// besides looks for what lies there that is no record: the lock of a schema apply,
+// and staged schema files.
+func (p *Plan) besides(ctx context.Context, store blob.Store) error {
 	switch a, err := store.Head(ctx, txn.LockKey); {
 	case err == nil:
 		p.Lock = &Lock{txn.LockKey, a.ModTime}
 	case !errors.Is(err, blob.ErrNotExist):
-		return nil, fmt.Errorf("looking for the lock of a schema apply: %w", err)
+		return fmt.Errorf("looking for the lock of a schema apply: %w", err)
 	}
 	for _, prefix := range []string{"_schema.", schema.StateKey} {
 		for e, err := range store.List(ctx, blob.ListOptions{Prefix: prefix}) {
 			if err != nil {
-				return nil, fmt.Errorf("looking for staged schema files: %w", err)
+				return fmt.Errorf("looking for staged schema files: %w", err)
 			}
 			if strings.HasSuffix(e.Key, schema.Staging) {
 				p.Staged = append(p.Staged, e.Key)
 			}
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // left judges staged schema files that no record owns.
@@ -136,13 +124,49 @@ func (p *Plan) left(ctx context.Context, l *looker, records []record) error {
 	return err
 }
 
-// records lists and reads all records of this moment.
-func (l *looker) records(ctx context.Context) ([]record, error) {
-	found, err := (&Plan{}).list(ctx, l.store)
-	if err != nil {
-		return nil, err
+// records lists and reads all records of this moment. One that is gone since it was
+// listed has ended. others are names that no program reads.
+func (l *looker) records(ctx context.Context) (out []record, others []string, err error) {
+	var keys []string
+	for e, err := range l.store.List(ctx, blob.ListOptions{Prefix: sidecar.Folder}) {
+		switch {
+		case err != nil:
+			return nil, nil, fmt.Errorf("listing the recovery records in %s: %w", sidecar.Folder, err)
+		case e.IsPrefix || !strings.HasSuffix(e.Key, sidecar.Suffix):
+			others = append(others, e.Key)
+		case len(keys) == maxRecords:
+			return nil, nil, fmt.Errorf("more than %d recovery records lie in %s: no program leaves so many, and none was looked at", maxRecords, sidecar.Folder)
+		default:
+			keys = append(keys, e.Key)
+		}
 	}
-	return l.read(ctx, found)
+	for _, key := range keys {
+		r, err := l.one(ctx, key)
+		if err != nil {
+			return nil, nil, err
+		}
+		if r != nil {
+			out = append(out, *r)
+		}
+	}
+	return out, others, nil
+}
+
+// beside reads all records, and says which is the one with a key; negative: it is
+// gone, or there is an error. A listing may be late: only the object itself says
+// that it is gone.
+func (l *looker) beside(ctx context.Context, key string) (all []record, at int, err error) {
+	if all, _, err = l.records(ctx); err != nil {
+		return nil, -1, err
+	}
+	if at = slices.IndexFunc(all, func(r record) bool { return r.Key == key }); at >= 0 {
+		return all, at, nil
+	}
+	r, err := l.one(ctx, key)
+	if r == nil {
+		return nil, -1, err
+	}
+	return append(all, *r), len(all), nil
 }
 
 // record is an item with its bytes and its plan.
@@ -155,21 +179,6 @@ type record struct {
 	// Removes by what it is: of each fork, of each dataset, staged schema files.
 	forks, datasets [][]string
 	staged          []string
-}
-
-// read reads the records. One that is gone since it was listed has ended.
-func (l *looker) read(ctx context.Context, found []blob.Entry) ([]record, error) {
-	var out []record
-	for _, e := range found {
-		r, err := l.one(ctx, e.Key)
-		if err != nil {
-			return nil, err
-		}
-		if r != nil {
-			out = append(out, *r)
-		}
-	}
-	return out, nil
 }
 
 // one reads a record; nil when it is gone.

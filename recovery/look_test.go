@@ -2,13 +2,16 @@ package recovery_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/blob/fault"
 	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/recovery"
 	"github.com/omnideck/omnideck/txn"
+	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
 // Rows of `__manifest` that cannot be read are not rows that are not there: once,
@@ -42,5 +45,33 @@ func TestManifestThatCannotBeReadWhole(t *testing.T) {
 		if d := stuck.Differ(before, stuck.Objects(t, store)); d != "" {
 			t.Error(d)
 		}
+	}
+}
+
+// A refusal is told only by a second look, which reads the records anew: who claims
+// a table by then counts. Where they cannot be listed there is no second look, and
+// what was seen first is no answer, neither to who looks nor to who acts.
+func TestSecondLookThatCannotList(t *testing.T) {
+	s := stuck.One(t, "update-node", 10)
+	store := s.Store(t, stuck.Root)
+	before := stuck.Objects(t, store)
+	shown, err := recovery.Look(t.Context(), store, atOnce)
+	if err != nil {
+		t.Fatal(err)
+	}
+	faulty := func() *fault.Store { // what is refused is listed once
+		return fault.New(store,
+			fault.Rule{Match: func(c fault.Call) bool { return strings.HasPrefix(c.Key, "__manifest/data/") }, Every: true, Do: fault.Cut(20)},
+			fault.Rule{Match: func(c fault.Call) bool { return c.Op == blob.OpList && c.Key == sidecar.Folder }, At: 1, Do: fault.Fail})
+	}
+	if p, err := recovery.Look(t.Context(), faulty(), atOnce); !errors.Is(err, fault.ErrInjected) {
+		t.Errorf("looking tells %+v, %v", p, err)
+	}
+	r, err := recovery.Execute(t.Context(), faulty(), shown, atOnce)
+	if err != nil || len(r.Settled) != 1 || !errors.Is(r.Settled[0].Err, fault.ErrInjected) {
+		t.Errorf("acting tells %+v, %v", r, err)
+	}
+	if d := stuck.Differ(before, stuck.Objects(t, store)); d != "" {
+		t.Error(d)
 	}
 }

@@ -68,14 +68,11 @@ func (l *looker) judge(ctx context.Context, r *record, all []record) (gone bool,
 		if n > 0 {
 			before := r.Verdict.Text
 			l = newLooker(l.store, l.o)
-			if all, err = l.records(ctx); err != nil {
-				return false, err
-			}
-			next, err := l.one(ctx, r.Key)
-			if next == nil {
+			var at int
+			if all, at, err = l.beside(ctx, r.Key); at < 0 {
 				return err == nil, err
 			}
-			*r = *next
+			*r = all[at]
 			if err := l.verdict(ctx, r, all); err != nil {
 				return false, err
 			}
