@@ -17,7 +17,7 @@
 //	retire     DELETE of the object as it was listed
 //	look back  LIST of the newest version of each table: when its writer, who was
 //	           slow, moved one since it was observed, the record is written again
-//	           and judged anew
+//	           and judged anew; so it is when that cannot be read, and stays
 //
 // What an act does, in this order; after each step the next pass finds what is
 // left to do and never decides otherwise:

@@ -3,6 +3,7 @@ package recovery
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/omnideck/omnideck/internal/beside"
 	"github.com/omnideck/omnideck/lance"
@@ -14,29 +15,39 @@ import (
 // still looks at the tables once more when the record is gone. Its writer, slow and
 // taken for dead, may have moved one after it was looked at: nobody could tell
 // whose that is. Then the record is written again, and the error says to judge anew
-// (txn.Overtaken).
+// (txn.Overtaken). It is written again, too, when that cannot be read.
 func (e *execution) still(ctx context.Context, r *record) error {
 	nameless := r.Kind == sidecar.Optimize && r.plan.UUIDPrefix == "" // what it did cannot be told from what the next one does
 	if nameless || r.Verdict.Do == txn.OrphanDiscard {                // there is no branch that could be looked at
 		return nil
 	}
-	moved, err := e.moved(ctx, r)
-	if err != nil || !moved {
-		return err
+	went, err := e.wentOn(ctx, r)
+	if err == nil && !went {
+		return nil
+	}
+	if err != nil {
+		err = fmt.Errorf("what became of operation %s is done, and whether it went on meanwhile could not be read: its record stays: %w", r.Operation, err)
+	} else {
+		err = txn.Overtake(fmt.Sprintf("operation %s went on while it was recovered", r.Operation))
+	}
+	if lost := e.redo.Rewrite(context.WithoutCancel(ctx), e.data); lost != nil {
+		return fmt.Errorf("%v; %w", err, lost) // and not to judge anew: there is no record
+	}
+	return err
+}
+
+// wentOn reports whether a table was moved by the operation since it was judged.
+func (e *execution) wentOn(ctx context.Context, r *record) (bool, error) {
+	if moved, err := e.moved(ctx, r); err != nil || !moved {
+		return false, err
 	}
 	again := &record{Item: r.Item, data: r.data}
-	again.Tables = append([]Table{}, r.Tables...)
-	if err := newLooker(e.store, e.o).verdict(ctx, again, nil); err != nil {
-		return err
+	again.Tables = slices.Clone(r.Tables)
+	if err := newLooker(e.store, e.o).interpret(ctx, again, nil); err != nil {
+		return false, err
 	}
-	switch v := again.Verdict; {
-	case v.Do == txn.Forward, v.Do == txn.Back, v.Do == txn.Finalize && v.Mint:
-		if err := e.redo.Rewrite(ctx, e.data); err != nil {
-			return err
-		}
-		return txn.Overtake(fmt.Sprintf("operation %s went on while it was recovered", r.Operation))
-	}
-	return nil // another writer's
+	v := again.Verdict // another one: somebody else's movement
+	return v.Do == txn.Forward || v.Do == txn.Back || v.Do == txn.Finalize && v.Mint, nil
 }
 
 // moved reports whether a table has another newest version than was judged or
@@ -55,7 +66,7 @@ func (e *execution) moved(ctx context.Context, r *record) (bool, error) {
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return false, fmt.Errorf("what became of operation %s is done; whether it went on meanwhile could not be read: %w", r.Operation, err)
+		return false, err
 	}
 	for i, t := range r.Verdict.Tables {
 		if t.Do != txn.DropFork && t.Do != txn.DropDataset && newest[i] != e.heads[t.Table] {

@@ -248,7 +248,7 @@ func (r *Redo) Rewrite(ctx context.Context, judged []byte) error {
 		judged = r.decided
 	}
 	if _, err := r.store.PutIfAbsent(ctx, r.key, judged); err != nil && !errors.Is(err, blob.ErrExists) {
-		return fmt.Errorf("writing the record %s again, which was retired while a table of the operation was moved: %w", r.key, err)
+		return fmt.Errorf("writing the record %s again, which was removed a moment before: %w", r.key, err)
 	}
 	return nil
 }
