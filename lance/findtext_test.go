@@ -60,6 +60,49 @@ func TestFindText(t *testing.T) {
 	}
 }
 
+// findsAsAScan looks keys, which are there, and one that is nowhere up by the index
+// on id: a scan finds the same rows, and the index is doubted for the reason given.
+// "" = not at all.
+func findsAsAScan(t *testing.T, what string, store blob.Store, root, doubt string, keys ...string) {
+	t.Helper()
+	s := open(t, store, root, lance.OpenOptions{})
+	got, err := s.FindText(t.Context(), "id", append(keys, "nowhere"), lance.LookUpByIndex)
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	want, err := s.FindText(t.Context(), "id", append(keys, "nowhere"), lance.LookUpByScan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got.Doubt, doubt) || doubt == "" && got.Doubt != "" || !cmp.Equal(got.Rows, want.Rows) || len(want.Rows) != len(keys) {
+		t.Errorf("%s: doubt %q, want %q; %v, want %v", what, got.Doubt, doubt, got.Rows, want.Rows)
+	}
+}
+
+// withNewRows appends copies of three rows under new ids, which come back.
+func withNewRows(t *testing.T, store blob.Store, root string) (*lance.Snapshot, []string) {
+	t.Helper()
+	base := open(t, store, root, lance.OpenOptions{})
+	rows := rekeyed(withBlobs(base, base.Scan(t.Context(), lance.ScanOptions{WithRowAddress: true, Limit: 3})), "new-")
+	staged, err := base.StageAppend(t.Context(), rows, lance.StageOptions{UUID: "grown"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, _, err := staged.Commit(t.Context(), lance.CommitOptions{Exact: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := slices.Sorted(func(yield func(string) bool) {
+		for v := range byValue(t, next, "id", nil) {
+			if strings.HasPrefix(v, "new-") && !yield(v) {
+				return
+			}
+		}
+	})
+	return next, fresh
+}
+
 // TestFindTextDoubts: an index that cannot be read, one that names wrong rows,
 // and one that says that it covers rows which it does not hold are noticed, and
 // then the rows are found by a scan.
@@ -77,23 +120,7 @@ func TestFindTextDoubts(t *testing.T) {
 	for key = range byValue(t, s, "id", s.TextIndex("id").Covered()) {
 		break
 	}
-	find := func(what string, store blob.Store, doubt string, keys ...string) {
-		t.Helper()
-		s := open(t, store, root, lance.OpenOptions{})
-		got, err := s.FindText(t.Context(), "id", append(keys, "nowhere"), lance.LookUpByIndex)
-		if err != nil {
-			t.Errorf("%s: %v", what, err)
-			return
-		}
-		want, err := s.FindText(t.Context(), "id", append(keys, "nowhere"), lance.LookUpByScan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(got.Doubt, doubt) || doubt == "" && got.Doubt != "" || !cmp.Equal(got.Rows, want.Rows) || len(want.Rows) != len(keys) {
-			t.Errorf("%s: doubt %q, want %q; %v, want %v", what, got.Doubt, doubt, got.Rows, want.Rows)
-		}
-	}
-	find("sound", store, "", key)
+	findsAsAScan(t, "sound", store, root, "", key)
 	for _, name := range []string{"page_data.lance", "page_lookup.lance"} {
 		bad := store.Clone()
 		for k := range files {
@@ -103,30 +130,13 @@ func TestFindTextDoubts(t *testing.T) {
 				}
 			}
 		}
-		find(name+" is gone", bad, name, key)
+		findsAsAScan(t, name+" is gone", bad, root, name, key)
 	}
-	// New rows, which the index is then said to cover.
 	grown := store.Clone()
-	base := open(t, grown, root, lance.OpenOptions{})
-	rows := rekeyed(withBlobs(base, base.Scan(t.Context(), lance.ScanOptions{WithRowAddress: true, Limit: 3})), "new-")
-	staged, err := base.StageAppend(t.Context(), rows, lance.StageOptions{UUID: "grown"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, _, err := staged.Commit(t.Context(), lance.CommitOptions{Exact: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fresh := slices.Sorted(func(yield func(string) bool) {
-		for v := range byValue(t, next, "id", nil) {
-			if strings.HasPrefix(v, "new-") && !yield(v) {
-				return
-			}
-		}
-	})
-	find("grown", grown, "", append(fresh, key)...)
+	next, fresh := withNewRows(t, grown, root)
+	findsAsAScan(t, "grown", grown, root, "", append(fresh, key)...)
 	extendAll(t, grown, next)
-	find("covers what it does not hold", grown, "entries", append(fresh, key)...)
+	findsAsAScan(t, "covers what it does not hold", grown, root, "entries", append(fresh, key)...)
 }
 
 // rekeyed puts a prefix before the values of id.

@@ -183,17 +183,9 @@ func restoring(store blob.Store, head uint64, withTxn bool) (*commit.Committed, 
 	return c, err
 }
 
-// TestRestoreSweep: halted at any call, with any answer lost, with another
-// recovery of the same operation or a foreign writer before any call, there is
-// the one restore at HEAD + 1 or what the other wrote there, never a second one;
-// and its transaction's file is there.
-func TestRestoreSweep(t *testing.T) {
-	w := newWalk(t, memstore.New(memstore.Options{Name: "sweep"}), 620)
-	for w.step < 8 || len(w.rows) < 10 {
-		w.act()
-	}
-	head := w.snap.Version()
-	start := w.store.(*memstore.Store)
+// restoreFaults are what a recovery to head may meet at a call: by name, "twin"
+// is another recovery of the same operation, "foreign" a writer of another one.
+func (w *walk) restoreFaults(head uint64) map[string]fault.Rule {
 	foreign := func(_ context.Context, inner blob.Store) error {
 		s, err := lance.Open(context.Background(), inner, walkRoot, lance.OpenOptions{})
 		if err != nil {
@@ -206,43 +198,65 @@ func TestRestoreSweep(t *testing.T) {
 		return err
 	}
 	twin := func(_ context.Context, inner blob.Store) error { _, err := restoring(inner, head, false); return err }
-	for name, rule := range map[string]fault.Rule{
+	return map[string]fault.Rule{
 		"halt": {Do: fault.Halt}, "fail": {Do: fault.Fail}, "lost": {Match: fault.Writes, Do: fault.LoseAnswer}, "foreign": {Do: fault.Rival(foreign)}, "twin": {Do: fault.Rival(twin)},
 		"twin, then refused": {Do: func(ctx context.Context, a *fault.Attempt) error {
 			a.Perform = func(context.Context) error { return fault.ErrInjected }
 			return fault.Rival(twin)(ctx, a)
 		}},
-	} {
-		least, fails := 5, slices.Contains([]string{"halt", "fail", "twin, then refused"}, name)
+	}
+}
+
+// restoresBesides recovers with a fault of restoreFaults, and again without it.
+// hit: the fault's call came; ours: the restore is there, and not what another
+// wrote in its place.
+func restoresBesides(inner blob.Store, name string, rule fault.Rule, head uint64, withTxn bool) (hit, ours bool, err error) {
+	fails := slices.Contains([]string{"halt", "fail", "twin, then refused"}, name)
+	s := fault.New(inner, rule)
+	_, first := restoring(s, head, withTxn)
+	if _, err := restores(inner, head); err != nil {
+		return false, false, fmt.Errorf("after %v: %w", first, err)
+	}
+	_, second := restoring(inner, head, withTxn)
+	var lost *commit.ConflictError
+	if first != nil && !fails && !errors.As(first, &lost) {
+		return false, false, first
+	}
+	if second != nil && !errors.As(second, &lost) {
+		return false, false, second
+	}
+	ours, err = restores(inner, head)
+	if err != nil || ours && second != nil || !ours && (second == nil || name != "foreign") {
+		return false, false, fmt.Errorf("restored %v: %v, then %v; %v", ours, first, second, err)
+	}
+	return s.Fired() > 0, ours, nil
+}
+
+// TestRestoreSweep: halted at any call, with any answer lost, with another
+// recovery of the same operation or a foreign writer before any call, there is
+// the one restore at HEAD + 1 or what the other wrote there, never a second one;
+// and its transaction's file is there.
+func TestRestoreSweep(t *testing.T) {
+	w := newWalk(t, memstore.New(memstore.Options{Name: "sweep"}), 620)
+	for w.step < 8 || len(w.rows) < 10 {
+		w.act()
+	}
+	head := w.snap.Version()
+	start := w.store.(*memstore.Store)
+	for name, rule := range w.restoreFaults(head) {
+		least := 5
 		if name == "lost" {
 			least = 2
 		}
 		for _, withTxn := range []bool{false, true} {
 			mine := 0
 			places, err := fault.Sweep(50, func(at int) (bool, error) {
-				inner := start.Clone()
 				rule.At = at
-				s := fault.New(inner, rule)
-				_, first := restoring(s, head, withTxn)
-				if _, err := restores(inner, head); err != nil {
-					return false, fmt.Errorf("after %v: %w", first, err)
-				}
-				_, second := restoring(inner, head, withTxn)
-				var lost *commit.ConflictError
-				if first != nil && !fails && !errors.As(first, &lost) {
-					return false, first
-				}
-				if second != nil && !errors.As(second, &lost) {
-					return false, second
-				}
-				ours, err := restores(inner, head)
-				if err != nil || ours && second != nil || !ours && (second == nil || name != "foreign") {
-					return false, fmt.Errorf("restored %v: %v, then %v; %v", ours, first, second, err)
-				}
+				hit, ours, err := restoresBesides(start.Clone(), name, rule, head, withTxn)
 				if ours {
 					mine++
 				}
-				return s.Fired() > 0, nil
+				return hit, err
 			})
 			if err != nil || places < least || mine == 0 {
 				t.Errorf("%s: %d places, %d times restored: %v", name, places, mine, err)

@@ -48,11 +48,15 @@ func renamed(rows lance.Rows, from, to string) lance.Rows {
 	}
 }
 
-// TestStageRefuses: what cannot be staged is refused as what it is, and nothing
-// is left in the store.
-func TestStageRefuses(t *testing.T) {
-	w := grown(t, 21)
-	ctx := t.Context()
+// refusal is a change that cannot be staged.
+type refusal struct {
+	stage func() (*lance.Staged, error)
+	class any    // error or a pointer to what As finds
+	text  string // of the error
+}
+
+// refusals are changes of w that cannot be staged, by what is wrong with them.
+func refusals(ctx context.Context, w *walk) map[string]refusal {
 	old := w.some(3)
 	addrs := w.addresses(old)
 	far := &lance.RowsMissingError{}
@@ -65,11 +69,7 @@ func TestStageRefuses(t *testing.T) {
 	two := w.people([]string{"twin", "other", "twin"})
 	o := lance.StageOptions{UUID: "refused"}
 	up := lance.UpsertOptions{StageOptions: o}
-	for name, c := range map[string]struct {
-		stage func() (*lance.Staged, error)
-		class any // error or a pointer to what As finds
-		text  string
-	}{
+	return map[string]refusal{
 		"no uuid": {func() (*lance.Staged, error) {
 			return w.snap.StageAppend(ctx, w.given(two, true), lance.StageOptions{})
 		}, file.ErrInput, "no UUID"},
@@ -102,7 +102,14 @@ func TestStageRefuses(t *testing.T) {
 		"names not drawn": {func() (*lance.Staged, error) {
 			return w.snap.StageAppend(ctx, w.given(two, true), lance.StageOptions{UUID: "x", Rand: strings.NewReader("short")})
 		}, nil, "names of files"},
-	} {
+	}
+}
+
+// TestStageRefuses: what cannot be staged is refused as what it is, and nothing
+// is left in the store.
+func TestStageRefuses(t *testing.T) {
+	w := grown(t, 21)
+	for name, c := range refusals(t.Context(), w) {
 		before := len(keysOf(t, w.store.(*memstore.Store)))
 		staged, err := c.stage()
 		if err == nil || staged != nil || !strings.Contains(err.Error(), c.text) {

@@ -14,9 +14,12 @@ import (
 	"github.com/omnideck/omnideck/lance"
 )
 
+// change is a staged operation.
+type change = func(ctx context.Context, s *lance.Snapshot, uuid string) (*lance.Staged, error)
+
 // changes are the staged operations, as a program does them that opens a
 // dataset, stages and commits.
-func (w *walk) changes() map[string]func(ctx context.Context, s *lance.Snapshot, uuid string) (*lance.Staged, error) {
+func (w *walk) changes() map[string]change {
 	ids := w.some(5)
 	fresh := []*person{w.person("new-1"), w.person("new-2")}
 	moved := w.people(ids[:2])
@@ -24,7 +27,7 @@ func (w *walk) changes() map[string]func(ctx context.Context, s *lance.Snapshot,
 		p.photo = w.rows[p.id].photo
 	}
 	o := func(uuid string) lance.StageOptions { return lance.StageOptions{UUID: uuid, Rand: seeded(len(uuid))} }
-	return map[string]func(ctx context.Context, s *lance.Snapshot, uuid string) (*lance.Staged, error){
+	return map[string]change{
 		"insert": func(ctx context.Context, s *lance.Snapshot, uuid string) (*lance.Staged, error) {
 			return s.StageInsert(ctx, w.given(fresh, true), o(uuid))
 		},
@@ -55,6 +58,26 @@ func (w *walk) changes() map[string]func(ctx context.Context, s *lance.Snapshot,
 	}
 }
 
+// changed opens the dataset, stages a change and commits it. rows is how many there
+// are then.
+func (w *walk) changed(store blob.Store, stage change, uuid string) (rows uint64, err error) {
+	ctx := context.Background()
+	s, err := lance.Open(ctx, store, walkRoot, lance.OpenOptions{Allocator: w.mem})
+	if err != nil {
+		return 0, err
+	}
+	staged, err := stage(ctx, s, uuid)
+	if err != nil {
+		return 0, err
+	}
+	next, _, err := staged.Commit(ctx, lance.CommitOptions{Exact: true, Now: w.now})
+	if err != nil {
+		return 0, err
+	}
+	rows, _ = next.CountRows()
+	return rows, nil
+}
+
 // TestStagedSweep: halted at every call, and with the answer of every write
 // lost, the dataset is at the old or the new version, whole; a success is never
 // reported of the old one; and the same change begun again ends well.
@@ -65,25 +88,8 @@ func TestStagedSweep(t *testing.T) {
 	}
 	base := w.snap.Version()
 	before := len(w.rows)
-	for name, change := range w.changes() {
-		run := func(store blob.Store, uuid string) (rows uint64, err error) {
-			ctx := context.Background()
-			s, err := lance.Open(ctx, store, walkRoot, lance.OpenOptions{Allocator: w.mem})
-			if err != nil {
-				return 0, err
-			}
-			staged, err := change(ctx, s, uuid)
-			if err != nil {
-				return 0, err
-			}
-			next, _, err := staged.Commit(ctx, lance.CommitOptions{Exact: true, Now: w.now})
-			if err != nil {
-				return 0, err
-			}
-			rows, _ = next.CountRows()
-			return rows, nil
-		}
-		want, err := run(w.store.(*memstore.Store).Clone(), "once")
+	for name, stage := range w.changes() {
+		want, err := w.changed(w.store.(*memstore.Store).Clone(), stage, "once")
 		if err != nil || want == 0 {
 			t.Fatal(name, err)
 		}
@@ -93,7 +99,7 @@ func TestStagedSweep(t *testing.T) {
 				inner := w.store.(*memstore.Store).Clone()
 				rule.At = at
 				s := fault.New(inner, rule)
-				_, first := run(s, "swept")
+				_, first := w.changed(s, stage, "swept")
 				state, err := wholeTable(inner, base, uint64(before), want)
 				switch {
 				case err != nil:
@@ -106,7 +112,7 @@ func TestStagedSweep(t *testing.T) {
 					landed++
 					return s.Fired() > 0, nil
 				}
-				if rows, err := run(inner, "again"); err != nil || rows != want {
+				if rows, err := w.changed(inner, stage, "again"); err != nil || rows != want {
 					return false, fmt.Errorf("begun again after %v: %d rows, %w", first, rows, err)
 				}
 				_, err = wholeTable(inner, base+1, want, want)

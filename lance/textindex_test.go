@@ -13,6 +13,7 @@ import (
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/fixtures"
 	"github.com/omnideck/omnideck/lance"
+	"github.com/omnideck/omnideck/lance/format"
 	"github.com/omnideck/omnideck/lance/index"
 )
 
@@ -79,36 +80,44 @@ func byValue(t *testing.T, s *lance.Snapshot, column string, fragments []uint64)
 	return out
 }
 
+// lookedAt counts the indexes that were compared with scans: all, those of several
+// segments, those that do not cover every fragment, those over deleted rows; and the
+// values that were looked up.
+type lookedAt struct{ all, several, partial, dead, values int }
+
+// count counts an index; its values are not looked up yet.
+func (n *lookedAt) count(t *testing.T, s *lance.Snapshot, column string, x *lance.TextIndex) {
+	t.Helper()
+	n.all++
+	if len(x.Covered()) < len(s.Fragments()) {
+		n.partial++
+	}
+	if slices.ContainsFunc(s.Fragments(), func(f format.Fragment) bool { return f.Deletion != nil }) {
+		n.dead++
+	}
+	list, err := index.Describe(s.Manifest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range list {
+		if slices.Equal(i.Columns, []string{column}) && len(i.Segments) > 1 {
+			n.several++
+		}
+	}
+}
+
 // What an index finds is what a scan of the fragments that it covers finds:
 // fresh, after appends, deletions, updates, compactions and merges, with one
 // segment and with several.
 func TestTextIndexFindsWhatAScanFinds(t *testing.T) {
-	seen, several, keys, partial, dead := 0, 0, 0, 0, 0
+	var n lookedAt
 	check := func(s *lance.Snapshot, column string, x *lance.TextIndex) {
-		seen++
-		if len(x.Covered()) < len(s.Fragments()) {
-			partial++
-		}
-		for _, f := range s.Fragments() {
-			if f.Deletion != nil {
-				dead++
-				break
-			}
-		}
-		list, err := index.Describe(s.Manifest())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, i := range list {
-			if slices.Equal(i.Columns, []string{column}) && len(i.Segments) > 1 {
-				several++
-			}
-		}
+		n.count(t, s, column, x)
 		want := byValue(t, s, column, x.Covered())
 		var some []string
 		var together []uint64
 		for v, addrs := range want {
-			keys++
+			n.values++
 			got, err := x.Find(t.Context(), v)
 			if err != nil || !slices.Equal(got, addrs) {
 				t.Fatalf("%s v%d, %s = %q: %v, %v; a scan finds %v", s.Root(), s.Version(), column, v, got, err, addrs)
@@ -117,7 +126,7 @@ func TestTextIndexFindsWhatAScanFinds(t *testing.T) {
 				some = append(some, v, v+"~", "")
 				together = append(together, addrs...)
 			}
-			if keys%50 == 0 {
+			if n.values%50 == 0 {
 				break
 			}
 		}
@@ -138,8 +147,8 @@ func TestTextIndexFindsWhatAScanFinds(t *testing.T) {
 		g := graph(t, name)
 		textIndexes(t, inMemory(t, name, g), g, check)
 	}
-	t.Logf("%d indexes, %d of several segments, %d partial, %d over deleted rows, %d values", seen, several, partial, dead, keys)
-	if seen < 30 || several == 0 || partial == 0 || dead == 0 || keys < 300 {
+	t.Logf("%d indexes, %d of several segments, %d partial, %d over deleted rows, %d values", n.all, n.several, n.partial, n.dead, n.values)
+	if n.all < 30 || n.several == 0 || n.partial == 0 || n.dead == 0 || n.values < 300 {
 		t.Error("too little was looked at")
 	}
 }

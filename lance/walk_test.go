@@ -182,7 +182,7 @@ func (w *walk) act() {
 	var staged *lance.Staged
 	var err error
 	var what string
-	var after func()
+	var after func() // tells the model
 	ctx := context.Background()
 	switch k := w.rnd.IntN(20); {
 	case k < 4:
@@ -190,44 +190,17 @@ func (w *walk) act() {
 		what, after = "insert", func() { w.inserted(all) }
 		staged, err = w.snap.StageInsert(ctx, w.given(all, true), w.options())
 	case k < 10:
-		was, all := w.people(old), w.people(fresh)
-		if keep {
-			for _, p := range was {
-				p.photo = w.rows[p.id].photo
-			}
-			for _, p := range all {
-				p.photo = nil
-			}
-		}
-		mixed := slices.Concat(was, all)
-		w.rnd.Shuffle(len(mixed), func(i, k int) { mixed[i], mixed[k] = mixed[k], mixed[i] })
+		mixed := w.mixed(old, fresh, keep)
 		what, after = "upsert", func() { w.upserted(mixed) }
 		staged, err = w.snap.StageUpsert(ctx, w.given(mixed, !keep), lance.UpsertOptions{StageOptions: w.options(), LookUp: w.how})
 	case k < 13 && len(old) > 0:
-		all := w.people(old)
-		if keep {
-			for _, p := range all {
-				p.photo = w.rows[p.id].photo
-			}
-		}
+		all := w.again(old, keep)
 		what, after = "update", func() { w.moved(all) }
 		staged, err = w.snap.StageUpdate(ctx, w.addresses(old), w.given(all, !keep), w.options())
 	case k < 18 && len(old) > 0:
-		if frags := w.snap.Fragments(); w.rnd.IntN(10) == 0 {
-			old = w.some(len(w.rows)) // all of them
-		} else if w.rnd.IntN(3) == 0 {
-			f := frags[w.rnd.IntN(len(frags))].ID
-			old = nil
-			for id := range byValue(w.t.(*testing.T), w.snap, "id", []uint64{f}) {
-				old = append(old, id)
-			}
-		}
-		what, after = "delete", func() {
-			for _, id := range old {
-				delete(w.rows, id)
-			}
-		}
-		staged, err = w.snap.StageDelete(ctx, w.addresses(old), fmt.Sprintf("id IN (%q)", old), w.options())
+		ids := w.doomed(old)
+		what, after = "delete", func() { w.deleted(ids) }
+		staged, err = w.snap.StageDelete(ctx, w.addresses(ids), fmt.Sprintf("id IN (%q)", ids), w.options())
 	case k == 18:
 		all := w.people(fresh)
 		what, after = "append", func() { w.inserted(all) }
@@ -244,6 +217,51 @@ func (w *walk) act() {
 		w.t.Fatalf("step %d, %s: %v", w.step, what, err)
 	}
 	w.commit(what, staged, after)
+}
+
+// again makes people anew, who keep their photos or get others.
+func (w *walk) again(old []string, keep bool) []*person {
+	all := w.people(old)
+	if keep {
+		for _, p := range all {
+			p.photo = w.rows[p.id].photo
+		}
+	}
+	return all
+}
+
+// mixed are people that are there and new ones, in any order. Where photos are
+// kept, the new ones have none.
+func (w *walk) mixed(old, fresh []string, keep bool) []*person {
+	was, all := w.again(old, keep), w.people(fresh)
+	if keep {
+		for _, p := range all {
+			p.photo = nil
+		}
+	}
+	mixed := slices.Concat(was, all)
+	w.rnd.Shuffle(len(mixed), func(i, k int) { mixed[i], mixed[k] = mixed[k], mixed[i] })
+	return mixed
+}
+
+// doomed are the ids to delete: mostly old, now and then all, or those of a whole
+// fragment.
+func (w *walk) doomed(old []string) []string {
+	frags := w.snap.Fragments()
+	switch {
+	case w.rnd.IntN(10) == 0:
+		return w.some(len(w.rows))
+	case w.rnd.IntN(3) == 0:
+		f := frags[w.rnd.IntN(len(frags))].ID
+		return slices.Sorted(maps.Keys(byValue(w.t.(*testing.T), w.snap, "id", []uint64{f})))
+	}
+	return old
+}
+
+func (w *walk) deleted(ids []string) {
+	for _, id := range ids {
+		delete(w.rows, id)
+	}
 }
 
 // upserted tells the model: moved rows first, then the inserted ones.
