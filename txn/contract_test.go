@@ -76,61 +76,64 @@ func deletePort(ctx context.Context, tx *txn.Txn) error {
 	return nil
 }
 
+// handleCase is a write on what a handle saw, after others moved the graph on.
+type handleCase struct {
+	advance func(t *testing.T, s blob.Store, port, company string)
+	act     step // nil = set the country of a port
+	live    bool // the writer says nothing of what it saw
+	fails   bool
+}
+
+// renamePort is the write of another program to the row that a handle writes to.
+func renamePort(t *testing.T, s blob.Store, port, _ string) {
+	run(t, s, writing(2), txn.Strict, set(ports, port, "name", "Theirs"))
+}
+
+// optimizePorts moves the ports to other addresses.
+func optimizePorts(t *testing.T, s blob.Store, _, _ string) { maintain(t, s, ports, 1) }
+
+// optimizeTwice moves the ports twice, and removes the version in between.
+func optimizeTwice(t *testing.T, s blob.Store, _, _ string) {
+	maintain(t, s, ports, 1)
+	maintain(t, s, ports, 2)
+	e, _ := look(t, s).view.Table(ports)
+	lost := false
+	for o, err := range s.List(context.Background(), blob.ListOptions{Prefix: e.Location + "/_versions/"}) {
+		if err == nil && strings.Contains(o.Key, fmt.Sprint(^uint64(0)-e.Version+1)) {
+			lost = s.Delete(context.Background(), o.Key) == nil
+		}
+	}
+	if !lost {
+		t.Fatal("no version was removed")
+	}
+}
+
+var handleCases = map[string]handleCase{
+	"served_strict_delete_after_external_optimize_advance_auto_refreshes": {advance: optimizePorts, act: deletePort},
+	"stale_handle_public_mutation_must_refresh_then_retry":                {advance: renamePort, fails: true},
+	"mixed interval": {
+		advance: func(t *testing.T, s blob.Store, port, _ string) {
+			maintain(t, s, ports, 1)
+			renamePort(t, s, port, "")
+			maintain(t, s, ports, 2)
+		}, fails: true,
+	},
+	"disguised": {
+		advance: func(t *testing.T, s blob.Store, _, company string) {
+			maintain(t, s, ports, 1)
+			run(t, s, writing(2), txn.Strict, set(companies, company, "name", "Theirs"))
+		}, fails: true,
+	},
+	"lineage alone": {
+		advance: func(t *testing.T, s blob.Store, _, _ string) { run(t, s, writing(2), txn.Additive) },
+	},
+	"history gone": {advance: optimizeTwice, fails: true},
+	"live policy: long_lived_handle_prepares_strict_mutation_from_current_head": {advance: renamePort, live: true},
+}
+
 // The two that must pass together, and their companions (engine-semantics §4.8).
 func TestContractOfHandles(t *testing.T) {
-	for name, c := range map[string]struct {
-		advance func(t *testing.T, s blob.Store, port, company string)
-		act     step // nil = set the country of a port
-		live    bool // the writer says nothing of what it saw
-		fails   bool
-	}{
-		"served_strict_delete_after_external_optimize_advance_auto_refreshes": {
-			advance: func(t *testing.T, s blob.Store, _, _ string) { maintain(t, s, ports, 1) },
-			act:     deletePort,
-		},
-		"stale_handle_public_mutation_must_refresh_then_retry": {
-			advance: func(t *testing.T, s blob.Store, port, _ string) {
-				run(t, s, writing(2), txn.Strict, set(ports, port, "name", "Theirs"))
-			}, fails: true,
-		},
-		"mixed interval": {
-			advance: func(t *testing.T, s blob.Store, port, _ string) {
-				maintain(t, s, ports, 1)
-				run(t, s, writing(2), txn.Strict, set(ports, port, "name", "Theirs"))
-				maintain(t, s, ports, 2)
-			}, fails: true,
-		},
-		"disguised": {
-			advance: func(t *testing.T, s blob.Store, _, company string) {
-				maintain(t, s, ports, 1)
-				run(t, s, writing(2), txn.Strict, set(companies, company, "name", "Theirs"))
-			}, fails: true,
-		},
-		"lineage alone": {
-			advance: func(t *testing.T, s blob.Store, _, _ string) { run(t, s, writing(2), txn.Additive) },
-		},
-		"history gone": {
-			advance: func(t *testing.T, s blob.Store, _, _ string) {
-				maintain(t, s, ports, 1)
-				maintain(t, s, ports, 2)
-				e, _ := look(t, s).view.Table(ports)
-				lost := false
-				for o, err := range s.List(context.Background(), blob.ListOptions{Prefix: e.Location + "/_versions/"}) {
-					if err == nil && strings.Contains(o.Key, fmt.Sprint(^uint64(0)-e.Version+1)) {
-						lost = s.Delete(context.Background(), o.Key) == nil
-					}
-				}
-				if !lost {
-					t.Fatal("no version was removed")
-				}
-			}, fails: true,
-		},
-		"live policy: long_lived_handle_prepares_strict_mutation_from_current_head": {
-			advance: func(t *testing.T, s blob.Store, port, _ string) {
-				run(t, s, writing(2), txn.Strict, set(ports, port, "name", "Theirs"))
-			}, live: true,
-		},
-	} {
+	for name, c := range handleCases {
 		t.Run(name, func(t *testing.T) {
 			s := demo(t)
 			port, company := ids(t, s, ports)[0], ids(t, s, companies)[0]
