@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -174,11 +173,7 @@ func TestGoogleJSON(t *testing.T) {
 // TestNoAnswer: what keeps an answer from coming is said by the host's name, and
 // no signature in an address comes to light.
 func TestNoAnswer(t *testing.T) {
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
+	const closed = "127.0.0.1:1" // not one that was free a moment ago, which another test may have by now
 	drops := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	defer drops.Close()
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -187,7 +182,7 @@ func TestNoAnswer(t *testing.T) {
 	defer secure.Close()
 	bare := drops.Listener.Addr().String()
 	for _, tt := range []struct{ name, url, want, step string }{
-		{"refused", "http://" + closed.Addr().String(), closed.Addr().String() + " refuses the connection", "check the endpoint and the network"},
+		{"refused", "http://" + closed, closed + " refuses the connection", "check the endpoint and the network"},
 		{"dropped", drops.URL, bare + " closed the connection without an answer", "check the endpoint and the network"},
 		{"no TLS", "https://" + bare, bare + " does not speak TLS", "check whether the endpoint begins with http:// or https://"},
 		{"not trusted", secure.URL, "the certificate of " + secure.Listener.Addr().String() + " is not trusted", "check the endpoint and who vouches for its certificate"},

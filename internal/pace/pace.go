@@ -60,6 +60,15 @@ func Thread(f func()) time.Duration {
 	return threadTime() - begin
 }
 
+// Process is the processor time that the whole process takes while f runs: for what
+// goroutines do together, where nothing else runs; where processes have no clock it
+// is the time on the wall.
+func Process(f func()) time.Duration {
+	begin := processTime()
+	f()
+	return processTime() - begin
+}
+
 // Within fails the test when took, which measures once, answers with more than
 // the budget each of up to 20 times.
 func Within(t testing.TB, what string, budget time.Duration, took func() time.Duration) {

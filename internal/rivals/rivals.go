@@ -97,13 +97,15 @@ func Life(ctx context.Context, job string, life time.Duration) (lines []string, 
 	for line := range strings.Lines(out.buf.String()) {
 		lines = append(lines, strings.TrimSpace(line))
 	}
-	switch {
-	case p.ProcessState != nil && !p.ProcessState.Exited():
+	switch p := p.ProcessState; {
+	case p == nil && ctx.Err() != nil: // before it had begun
 		return lines, true, nil
-	case err != nil && ctx.Err() == nil:
+	case p != nil && !p.Exited():
+		return lines, true, nil
+	case p == nil || !p.Success(): // by itself, even if its time was over then
 		return lines, false, fmt.Errorf("%s: %w: %s", job, err, &said)
 	}
-	return lines, err != nil, nil // killed before it had begun
+	return lines, false, nil
 }
 
 // living is what a process prints.

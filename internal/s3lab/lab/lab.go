@@ -20,7 +20,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -120,13 +122,32 @@ func (l *Lab) run(ctx context.Context, command func(addr string) *exec.Cmd) (str
 	return addr, nil
 }
 
+// given are the addresses that freeAddr has given.
+var given sync.Map
+
+// freeAddr is an address that a program may listen on, and that nobody else
+// takes before it does: it is on a host that is this process's own (see hostOf).
 func freeAddr() (string, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	for {
+		ln, err := net.Listen("tcp", hostOf(os.Getpid())+":0")
+		if err != nil {
+			return "", err
+		}
+		addr := ln.Addr().String()
+		ln.Close()
+		if _, again := given.LoadOrStore(addr, true); !again {
+			return addr, nil
+		}
 	}
-	defer ln.Close()
-	return ln.Addr().String(), nil
+}
+
+// hostOf is the loopback address of a process. Elsewhere than on Linux there is
+// only one.
+func hostOf(pid int) string {
+	if runtime.GOOS != "linux" {
+		return "127.0.0.1"
+	}
+	return fmt.Sprintf("127.%d.%d.%d", 1+pid>>16&127, pid>>8&255, pid&255) // of 22 bits
 }
 
 func reachable(ctx context.Context, addr string) error {
