@@ -30,6 +30,19 @@ func (h *halting) Read(p []byte) (int, error) {
 
 func (h *halting) Close() error { return nil }
 
+// late is an answer whose first part comes in the very moment in which it is given
+// up.
+type late struct {
+	halting
+}
+
+func (l *late) Read(p []byte) (int, error) {
+	if !l.begun {
+		<-l.ctx.Done()
+	}
+	return l.halting.Read(p)
+}
+
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -38,11 +51,20 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // stopped, not as one that somebody cancelled, and each part that comes begins
 // the minute anew.
 func TestStalledAnswer(t *testing.T) {
+	for name, answer := range map[string]func(context.Context) io.ReadCloser{
+		"then nothing":   func(ctx context.Context) io.ReadCloser { return &halting{ctx: ctx} },
+		"just then more": func(ctx context.Context) io.ReadCloser { return &late{halting{ctx: ctx}} },
+	} {
+		t.Run(name, func(t *testing.T) { stalls(t, answer) })
+	}
+}
+
+func stalls(t *testing.T, answer func(context.Context) io.ReadCloser) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := &Transport{
 			Op: func(*http.Request) blob.Op { return blob.OpGet },
 			Next: roundTrip(func(r *http.Request) (*http.Response, error) {
-				return &http.Response{StatusCode: 200, ContentLength: 100, Body: &halting{ctx: r.Context()}}, nil
+				return &http.Response{StatusCode: 200, ContentLength: 100, Body: answer(r.Context())}, nil
 			}),
 		}
 		o := &operation{call: blob.Call{Op: blob.OpGet, Key: "k"}}

@@ -244,11 +244,12 @@ type body struct {
 	cancel func()
 	once   sync.Once
 	done   func(error)
+
+	stalled atomic.Bool // it was given up; what came in the same moment is read all the same
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	stalled := new(atomic.Bool)
-	t := time.AfterFunc(b.idle, func() { stalled.Store(true); b.cancel() })
+	t := time.AfterFunc(b.idle, func() { b.stalled.Store(true); b.cancel() })
 	n, err := b.ReadCloser.Read(p)
 	t.Stop()
 	b.n += int64(n)
@@ -259,7 +260,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case errors.Is(err, io.EOF):
 		b.end(nil)
 	case err != nil:
-		if stalled.Load() {
+		if b.stalled.Load() {
 			err = fmt.Errorf("%w for %s (%v)", errStalled, b.idle, err)
 		}
 		b.end(fmt.Errorf("%w: %w", blob.ErrUnavailable, err))
