@@ -8,11 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/omnideck/omnideck/engine/load"
 	"github.com/omnideck/omnideck/internal/pgtest"
+	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn/validate"
 	"github.com/omnideck/omnideck/txn/validate/memgraph"
 )
@@ -150,14 +152,74 @@ func drawn(r *rand.Rand) string {
 	return both
 }
 
+// beside is a graph of the Rust engine and the same one here, and what became of
+// the loads on both.
+type beside struct {
+	*rust
+	ir      *schema.IR
+	here    *memgraph.Graph
+	loads   int
+	refused map[string]int // by the rule; "line" = by Read
+}
+
+// loadBoth loads the lines there and here, and compares what is said.
+func (b *beside) loadBoth(t *testing.T, mode load.Mode, text string) {
+	t.Helper()
+	said := b.load(mode, text)
+	in, err := load.Read(strings.NewReader(text), b.ir, load.Options{Mode: mode, NewID: numbered()})
+	if err != nil {
+		var wrong *load.InputError
+		alone := !errors.As(err, &wrong) || wrong.Others == 0
+		if said == "" || alone && !strings.Contains(said, words(err)) {
+			t.Errorf("%s\n%s\n the Rust engine says %q\n here %v", mode, text, said, err)
+		}
+		b.refused["line"]++
+		return
+	}
+	d := load.Delta(in.Batches, mode)
+	all, err := validate.Check(t.Context(), b.ir, d, b.here, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all.Err() == nil {
+		if said != "" {
+			t.Errorf("%s\n%s\n the Rust engine says %s\n here it is loaded", mode, text, said)
+			return
+		}
+		b.here = b.here.Apply(d)
+		b.loads++
+		return
+	}
+	b.refused[string(all.Violations[0].Rule)]++
+	if !slices.ContainsFunc(all.Violations, func(v *validate.Violation) bool { return said == words(v) }) {
+		t.Errorf("%s\n%s\n the Rust engine says %q\n here %v", mode, text, said, all.Violations)
+	}
+}
+
+// sameRows compares how many entities there are there and here.
+func (b *beside) sameRows(t *testing.T) {
+	t.Helper()
+	said, _ := exec.CommandContext(t.Context(), b.bin, "export", b.graph).Output()
+	rows := 0
+	for i := range b.ir.Nodes {
+		rows += len(b.here.Rows[&b.ir.Nodes[i]])
+	}
+	for i := range b.ir.Edges {
+		rows += len(b.here.Rows[&b.ir.Edges[i]])
+	}
+	if n := strings.Count(string(said), "\n"); n != rows {
+		t.Errorf("the Rust engine has %d entities, here %d", n, rows)
+	}
+}
+
 // TestLoadsLikeTheRustEngine: random loads on one graph there and here. Both load
 // or both refuse; what is said there is what is said here, or among all that is
 // wrong.
 func TestLoadsLikeTheRustEngine(t *testing.T) {
 	r := newRust(t, many3)
 	ir := pgtest.IR(t, many3)
-	g, random := memgraph.New(ir), rand.New(rand.NewPCG(5, 1))
-	loads, refused := 0, map[string]int{}
+	b := &beside{rust: r, ir: ir, here: memgraph.New(ir), refused: map[string]int{}}
+	random := rand.New(rand.NewPCG(5, 1))
 	for i := range 100 {
 		mode := []load.Mode{load.Merge, load.Merge, load.Append, load.Append, load.Overwrite}[random.IntN(5)]
 		var lines []string
@@ -167,54 +229,11 @@ func TestLoadsLikeTheRustEngine(t *testing.T) {
 		if i == 0 {
 			mode, lines = load.Append, []string{`{"type":"B","data":{"k":"0","t":"t"}}`, `{"type":"B","data":{"k":"1","t":"t"}}`, `{"type":"B","data":{"k":"2","t":"t"}}`, `{"type":"A","data":{"id":"a0"}}`, `{"type":"A","data":{"id":"a1"}}`}
 		}
-		text := strings.Join(lines, "\n")
-		said := r.load(mode, text)
-		in, err := load.Read(strings.NewReader(text), ir, load.Options{Mode: mode, NewID: numbered()})
-		if err != nil {
-			var wrong *load.InputError
-			alone := !errors.As(err, &wrong) || wrong.Others == 0
-			if said == "" || alone && !strings.Contains(said, words(err)) {
-				t.Errorf("%s\n%s\n the Rust engine says %q\n here %v", mode, text, said, err)
-			}
-			refused["line"]++
-			continue
-		}
-		d := load.Delta(in.Batches, mode)
-		all, err := validate.Check(t.Context(), ir, d, g, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if all.Err() == nil {
-			if said != "" {
-				t.Errorf("%s\n%s\n the Rust engine says %s\n here it is loaded", mode, text, said)
-				continue
-			}
-			g = g.Apply(d)
-			loads++
-			continue
-		}
-		refused[string(all.Violations[0].Rule)]++
-		found := false
-		for _, v := range all.Violations {
-			found = found || said == words(v)
-		}
-		if !found {
-			t.Errorf("%s\n%s\n the Rust engine says %q\n here %v", mode, text, said, all.Violations)
-		}
+		b.loadBoth(t, mode, strings.Join(lines, "\n"))
 	}
-	t.Logf("%d loads, refused: %v", loads, refused)
-	if loads < 10 || len(refused) < 8 {
-		t.Errorf("%d loads, refused: %v", loads, refused)
+	t.Logf("%d loads, refused: %v", b.loads, b.refused)
+	if b.loads < 10 || len(b.refused) < 8 {
+		t.Errorf("%d loads, refused: %v", b.loads, b.refused)
 	}
-	said, _ := exec.CommandContext(t.Context(), r.bin, "export", r.graph).Output()
-	rows := 0
-	for i := range ir.Nodes {
-		rows += len(g.Rows[&ir.Nodes[i]])
-	}
-	for i := range ir.Edges {
-		rows += len(g.Rows[&ir.Edges[i]])
-	}
-	if n := strings.Count(string(said), "\n"); n != rows {
-		t.Errorf("the Rust engine has %d entities, here %d", n, rows)
-	}
+	b.sameRows(t)
 }
