@@ -18,6 +18,65 @@ func openFiles(t testing.TB, files map[string][]byte) *engine.Graph {
 	return openStore(t, memory(t, memstore.Options{Name: "g"}, files))
 }
 
+// damagedHead is a graph whose version 15 of __manifest cannot be read.
+type damagedHead struct {
+	*engine.Graph
+	key   string // of the damaged object
+	size  int    // bytes
+	older *engine.Snapshot
+	rows  uint64 // of older, version 14
+}
+
+// refuses: what asks for the newest version is told what is damaged, and what is
+// readable.
+func (g damagedHead) refuses(t *testing.T) {
+	t.Helper()
+	ctx := t.Context()
+	_, err := g.Snapshot(ctx, engine.At{})
+	var damaged *engine.DamagedError
+	if !errors.As(err, &damaged) || damaged.Object != g.key || damaged.Size != int64(g.size) || damaged.Readable != 14 || damaged.Rows == nil || *damaged.Rows != g.rows {
+		t.Fatalf("snapshot: %v (%+v)", err, damaged)
+	}
+	for what, ask := range map[string]func() error{
+		"commits": func() error { _, err := g.Commits(ctx, "", 0); return err },
+		"rows":    func() error { _, err := g.Rows(ctx, "Port", engine.At{}, engine.RowsOptions{}); return err },
+		"export":  func() error { _, err := g.Export(ctx, discard{}, engine.At{}, nil); return err },
+	} {
+		if err := ask(); !errors.As(err, &damaged) {
+			t.Errorf("%s of the damaged head: %v", what, err)
+		}
+	}
+}
+
+// tells: the finding says what is damaged, and no number is made up.
+func (g damagedHead) tells(t *testing.T) {
+	t.Helper()
+	info, err := g.Info(t.Context(), engine.At{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := findingOf(t, info, "M1")
+	says(t, "finding", f.Title, "15", "14", fmt.Sprint(g.rows), "by number")
+	says(t, "evidence", f.Evidence[0].Key+f.Evidence[0].Fact, g.key, fmt.Sprintf("%d bytes", g.size))
+	if f.Severity != engine.SeverityError || info.Findings[0].ID != "M1" || info.Rows != 0 || info.GraphManifestVersion != 0 {
+		t.Errorf("info passes the damaged head off as something: %+v", info)
+	}
+}
+
+// readsOlder: version 14 is read by its number.
+func (g damagedHead) readsOlder(t *testing.T) {
+	t.Helper()
+	got, err := g.Snapshot(t.Context(), engine.At{Version: 14})
+	if err != nil || !slices.Equal(got.Datasets, g.older.Datasets) && fmt.Sprint(len(got.Datasets)) != fmt.Sprint(len(g.older.Datasets)) {
+		t.Errorf("version 14 by number: %v", err)
+	}
+	at, err := g.Info(t.Context(), engine.At{Version: 14})
+	if err != nil || at.Rows != g.rows || at.GraphManifestVersion != 14 {
+		t.Errorf("info at 14: %+v, %v", at, err)
+	}
+	findingOf(t, at, "M1")
+}
+
 // Case 8 a, b, e at graph level: the newest version of `__manifest` is empty or
 // cut. It is never passed over in silence.
 func TestDamagedNewestManifest(t *testing.T) {
@@ -35,40 +94,10 @@ func TestDamagedNewestManifest(t *testing.T) {
 	}
 	for name, data := range map[string][]byte{"empty": {}, "cut": files[key][:len(files[key])/2]} {
 		t.Run(name, func(t *testing.T) {
-			g := openFiles(t, with(files, map[string][]byte{key: data}))
-			_, err := g.Snapshot(ctx, engine.At{})
-			var damaged *engine.DamagedError
-			if !errors.As(err, &damaged) || damaged.Object != key || damaged.Size != int64(len(data)) || damaged.Readable != 14 || damaged.Rows == nil || *damaged.Rows != rows {
-				t.Fatalf("snapshot: %v (%+v)", err, damaged)
-			}
-			for what, ask := range map[string]func() error{
-				"commits": func() error { _, err := g.Commits(ctx, "", 0); return err },
-				"rows":    func() error { _, err := g.Rows(ctx, "Port", engine.At{}, engine.RowsOptions{}); return err },
-				"export":  func() error { _, err := g.Export(ctx, discard{}, engine.At{}, nil); return err },
-			} {
-				if err := ask(); !errors.As(err, &damaged) {
-					t.Errorf("%s of the damaged head: %v", what, err)
-				}
-			}
-			info, err := g.Info(ctx, engine.At{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			f := findingOf(t, info, "M1")
-			says(t, "finding", f.Title, "15", "14", fmt.Sprint(rows), "by number")
-			says(t, "evidence", f.Evidence[0].Key+f.Evidence[0].Fact, key, fmt.Sprintf("%d bytes", len(data)))
-			if f.Severity != engine.SeverityError || info.Findings[0].ID != "M1" || info.Rows != 0 || info.GraphManifestVersion != 0 {
-				t.Errorf("info passes the damaged head off as something: %+v", info)
-			}
-			got, err := g.Snapshot(ctx, engine.At{Version: 14})
-			if err != nil || !slices.Equal(got.Datasets, older.Datasets) && fmt.Sprint(len(got.Datasets)) != fmt.Sprint(len(older.Datasets)) {
-				t.Errorf("version 14 by number: %v", err)
-			}
-			at, err := g.Info(ctx, engine.At{Version: 14})
-			if err != nil || at.Rows != rows || at.GraphManifestVersion != 14 {
-				t.Errorf("info at 14: %+v, %v", at, err)
-			}
-			findingOf(t, at, "M1")
+			g := damagedHead{openFiles(t, with(files, map[string][]byte{key: data})), key, len(data), older, rows}
+			g.refuses(t)
+			g.tells(t)
+			g.readsOlder(t)
 			if names, err := g.BranchNames(ctx); err != nil || len(names) != 4 {
 				t.Errorf("branches %v, %v", names, err)
 			}
@@ -76,8 +105,8 @@ func TestDamagedNewestManifest(t *testing.T) {
 			if err != nil || vs.Versions[0].Problem == "" || vs.Versions[1].Problem != "" || vs.Head != 15 {
 				t.Errorf("versions: %+v, %v", vs, err)
 			}
-			wantProblem(t, g, "manifest-unreadable", key)
-			verifyOthers(t, g, "archive")
+			wantProblem(t, g.Graph, "manifest-unreadable", key)
+			verifyOthers(t, g.Graph, "archive")
 		})
 	}
 }

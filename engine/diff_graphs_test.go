@@ -188,6 +188,28 @@ func TestDiffOfDamage(t *testing.T) {
 	}
 }
 
+// checkDiffVersions compares two versions of one dataset; c and d are what the diff
+// of two states of the graph says of it, and of all.
+func checkDiffVersions(t *testing.T, g *engine.Graph, d *engine.Diff, c engine.DiffCount) {
+	t.Helper()
+	v, err := g.DiffVersions(t.Context(), c.Table, "", c.From, c.To, engine.DiffOptions{})
+	if err != nil {
+		t.Fatalf("%s: %v", c.Table, err)
+	}
+	var changes []engine.Change
+	for _, x := range d.Changes {
+		if x.Kind+":"+x.Type == c.Table {
+			changes = append(changes, x)
+		}
+	}
+	if v.Count != c || fmt.Sprintf("%s", v.Changes) != fmt.Sprintf("%s", changes) || v.A != c.From || v.B != c.To || v.Table != c.Table || v.Branch != "main" {
+		t.Errorf("%s: %+v, want %+v", c.Table, v, c)
+	}
+	if len(v.Before.Fragments) != v.Kept+v.Touched+v.Removed || len(v.After.Fragments) != v.Kept+v.Touched+v.Added {
+		t.Errorf("%s: %d and %d fragments, %+v", c.Table, len(v.Before.Fragments), len(v.After.Fragments), v)
+	}
+}
+
 // Two versions of a table differ as the graph's states that publish them do.
 func TestDiffVersions(t *testing.T) {
 	ctx := context.Background()
@@ -206,22 +228,7 @@ func TestDiffVersions(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range d.Counts {
-			v, err := g.DiffVersions(ctx, c.Table, "", c.From, c.To, engine.DiffOptions{})
-			if err != nil {
-				t.Fatalf("%s: %v", c.Table, err)
-			}
-			var changes []engine.Change
-			for _, x := range d.Changes {
-				if x.Kind+":"+x.Type == c.Table {
-					changes = append(changes, x)
-				}
-			}
-			if v.Count != c || fmt.Sprintf("%s", v.Changes) != fmt.Sprintf("%s", changes) || v.A != c.From || v.B != c.To || v.Table != c.Table || v.Branch != "main" {
-				t.Errorf("%s: %+v, want %+v", c.Table, v, c)
-			}
-			if len(v.Before.Fragments) != v.Kept+v.Touched+v.Removed || len(v.After.Fragments) != v.Kept+v.Touched+v.Added {
-				t.Errorf("%s: %d and %d fragments, %+v", c.Table, len(v.Before.Fragments), len(v.After.Fragments), v)
-			}
+			checkDiffVersions(t, g, d, c)
 			met++
 		}
 	}

@@ -15,17 +15,9 @@ import (
 	"github.com/omnideck/omnideck/engine"
 )
 
-func TestResolveAt(t *testing.T) {
-	ctx := context.Background()
-	g := openStore(t, demo(t))
-	commits, err := g.Commits(ctx, "review/new-calls", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := commits.Commit(0)
-	if c.BranchName() != "review/new-calls" {
-		t.Fatalf("the head of the branch is %+v", c)
-	}
+// checkResolved resolves texts that name a state; c is the head of review/new-calls.
+func checkResolved(t *testing.T, g *engine.Graph, c engine.Commit) {
+	t.Helper()
 	full := engine.At{Branch: "review/new-calls", Commit: c.ID, Version: c.ManifestVersion}
 	for _, x := range []struct {
 		text, branch string
@@ -40,19 +32,18 @@ func TestResolveAt(t *testing.T) {
 		{c.ID, "", full},
 		{strings.ToLower(c.ID[12:]), "", full},
 	} {
-		got, err := g.ResolveAt(ctx, x.text, x.branch)
+		got, err := g.ResolveAt(t.Context(), x.text, x.branch)
 		if err != nil || got != x.want {
 			t.Errorf("%q on %q is %+v, %v; want %+v", x.text, x.branch, got, err, x.want)
 		}
 	}
-	var usage *engine.UsageError
-	if _, err := g.ResolveAt(ctx, c.ID[:4], ""); !errors.As(err, &usage) {
-		t.Errorf("a beginning that many commits have: %v", err)
-	}
+}
+
+// checkAbsent asks for versions and branches that are not there.
+func checkAbsent(t *testing.T, g *engine.Graph) {
+	t.Helper()
+	ctx := t.Context()
 	var none *engine.NotFoundError
-	if _, err := g.ResolveAt(ctx, "revew/new-calls", ""); !errors.As(err, &none) || !slices.Contains(none.Suggestions, "review/new-calls") {
-		t.Errorf("a mistyped branch: %v", err)
-	}
 	if _, err := g.Snapshot(ctx, engine.At{Version: 99}); !errors.As(err, &none) || none.What != "version" {
 		t.Errorf("a version that never was: %v", err)
 	}
@@ -65,6 +56,29 @@ func TestResolveAt(t *testing.T) {
 	if _, err := g.Versions(ctx, "", "archve", engine.VersionsOptions{}); !errors.As(err, &none) || none.What != "branch" {
 		t.Errorf("versions of an absent branch: %v", err)
 	}
+}
+
+func TestResolveAt(t *testing.T) {
+	ctx := context.Background()
+	g := openStore(t, demo(t))
+	commits, err := g.Commits(ctx, "review/new-calls", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := commits.Commit(0)
+	if c.BranchName() != "review/new-calls" {
+		t.Fatalf("the head of the branch is %+v", c)
+	}
+	checkResolved(t, g, c)
+	var usage *engine.UsageError
+	if _, err := g.ResolveAt(ctx, c.ID[:4], ""); !errors.As(err, &usage) {
+		t.Errorf("a beginning that many commits have: %v", err)
+	}
+	var none *engine.NotFoundError
+	if _, err := g.ResolveAt(ctx, "revew/new-calls", ""); !errors.As(err, &none) || !slices.Contains(none.Suggestions, "review/new-calls") {
+		t.Errorf("a mistyped branch: %v", err)
+	}
+	checkAbsent(t, g)
 	if i, err := g.Info(ctx, engine.At{Branch: "fix/ports"}); err != nil || i.Branch != "fix/ports" || i.GraphManifestVersion != 11 {
 		t.Errorf("info of a branch: %+v, %v", i, err)
 	}

@@ -253,6 +253,62 @@ func checkWindows(t *testing.T, g *engine.Graph, table string, at engine.At, siz
 	}
 }
 
+// number is the value of a property; ok is false for null.
+func (l line) number(name string) (x float64, ok bool) {
+	var p *float64
+	if err := json.Unmarshal(l.data[name], &p); err != nil || p == nil {
+		return 0, false
+	}
+	return *p, true
+}
+
+// word is the value of a property of text, "" for null.
+func (l line) word(name string) string { var s string; _ = json.Unmarshal(l.data[name], &s); return s }
+
+// conditions are conditions on vessels, and the same as filters over the lines of
+// the export.
+var conditions = map[string]func(l line) bool{
+	`tonnage > 50000`:        func(l line) bool { x, ok := l.number("tonnage"); return ok && x > 50000 },
+	`tonnage is null`:        func(l line) bool { _, ok := l.number("tonnage"); return !ok },
+	`kind in ("tug","bulk")`: func(l line) bool { k := l.word("kind"); return k == "tug" || k == "bulk" },
+	`not (kind = "tug") and name contains "a"`: func(l line) bool {
+		return l.word("kind") != "tug" && strings.Contains(l.word("name"), "a")
+	},
+	`built < "2000-01-01" or imo >= 9000500`: func(l line) bool {
+		b, ok := l.number("built")
+		imo, _ := l.number("imo")
+		return ok && b < 10957 || imo >= 9000500
+	},
+}
+
+// vesselsWhere are the lines of the vessels that a condition chooses, in physical
+// order.
+func vesselsWhere(t *testing.T, g *engine.Graph, where string) (lines []string) {
+	t.Helper()
+	for row, err := range g.StreamRows(t.Context(), "Vessel", engine.At{}, engine.RowsOptions{Where: where}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(row.Line))
+	}
+	return lines
+}
+
+// checkWhereWindow asks for a window of what a condition chooses; lines are all of
+// it.
+func checkWhereWindow(t *testing.T, g *engine.Graph, where string, lines []string) {
+	t.Helper()
+	page, err := g.Rows(t.Context(), "Vessel", engine.At{}, engine.RowsOptions{Where: where, Offset: 2, Limit: 3, Columns: []string{"name", "kind"}})
+	if err != nil || len(page.Rows) != min(3, len(lines)-2) || page.Truncated != (len(lines) > 5) || fmt.Sprint(page.Columns) != "[id kind name]" {
+		t.Fatalf("%s: page %+v, %v", where, page, err)
+	}
+	for i, r := range page.Rows {
+		if r.ID != parse(t, lines[2+i]).id {
+			t.Errorf("%s: row %d of the window is %s", where, i, r.ID)
+		}
+	}
+}
+
 // Conditions choose the rows that a filter over the lines chooses.
 func TestWhereAgreesWithTheExport(t *testing.T) {
 	ctx := context.Background()
@@ -263,55 +319,20 @@ func TestWhereAgreesWithTheExport(t *testing.T) {
 			vessels = append(vessels, l)
 		}
 	}
-	number := func(l line, name string) (float64, bool) {
-		var x *float64
-		if err := json.Unmarshal(l.data[name], &x); err != nil || x == nil {
-			return 0, false
-		}
-		return *x, true
-	}
-	text := func(l line, name string) string { var s string; _ = json.Unmarshal(l.data[name], &s); return s }
-	for where, keep := range map[string]func(l line) bool{
-		`tonnage > 50000`:        func(l line) bool { x, ok := number(l, "tonnage"); return ok && x > 50000 },
-		`tonnage is null`:        func(l line) bool { _, ok := number(l, "tonnage"); return !ok },
-		`kind in ("tug","bulk")`: func(l line) bool { k := text(l, "kind"); return k == "tug" || k == "bulk" },
-		`not (kind = "tug") and name contains "a"`: func(l line) bool {
-			return text(l, "kind") != "tug" && strings.Contains(text(l, "name"), "a")
-		},
-		`built < "2000-01-01" or imo >= 9000500`: func(l line) bool {
-			b, ok := number(l, "built")
-			imo, _ := number(l, "imo")
-			return ok && b < 10957 || imo >= 9000500
-		},
-	} {
+	for where, keep := range conditions {
 		var want []string
 		for _, l := range vessels {
 			if keep(l) {
 				want = append(want, l.text)
 			}
 		}
-		var got []string
-		for row, err := range g.StreamRows(ctx, "Vessel", engine.At{}, engine.RowsOptions{Where: where}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, string(row.Line))
-		}
-		physical := slices.Clone(got)
-		slices.Sort(got)
+		physical := vesselsWhere(t, g, where)
+		got := slices.Sorted(slices.Values(physical))
 		slices.Sort(want)
 		if !slices.Equal(got, want) || len(want) == 0 || len(want) == len(vessels) {
 			t.Errorf("%s: %d rows, want %d of %d", where, len(got), len(want), len(vessels))
 		}
-		page, err := g.Rows(ctx, "Vessel", engine.At{}, engine.RowsOptions{Where: where, Offset: 2, Limit: 3, Columns: []string{"name", "kind"}})
-		if err != nil || len(page.Rows) != min(3, len(want)-2) || page.Truncated != (len(want) > 5) || fmt.Sprint(page.Columns) != "[id kind name]" {
-			t.Fatalf("%s: page %+v, %v", where, page, err)
-		}
-		for i, r := range page.Rows {
-			if r.ID != parse(t, physical[2+i]).id {
-				t.Errorf("%s: row %d of the window is %s", where, i, r.ID)
-			}
-		}
+		checkWhereWindow(t, g, where, physical)
 	}
 	var usage *engine.UsageError
 	if _, err := g.Rows(ctx, "Vessel", engine.At{}, engine.RowsOptions{Where: `kind = 3`}); !errors.As(err, &usage) || !strings.Contains(err.Error(), "character 8") {
