@@ -225,6 +225,37 @@ func TestBefore(t *testing.T) {
 	}
 }
 
+// askFresh asks the requests of one operation in a fresh process, and holds it to
+// its budget.
+func askFresh(t *testing.T, e *Env, store *memstore.Store, table string, reqs ...Request) {
+	t.Helper()
+	fresh, err := workspace.Open(t.Context(), "demo:", engine.Options{Store: store, NoCache: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, meter := fresh.Scope(t.Context())
+	r := Record{URI: e.URI, Table: table, Began: e.Now, Meter: meter}
+	for _, q := range reqs {
+		r.Names = append(r.Names, q.Name)
+	}
+	op := e.Ops.Begin(r, len(reqs))
+	for _, q := range reqs {
+		v, err := q.Run(ctx, fresh)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Pane.Settle(q.Target, q.Gen, v, err, e.Now)
+		e.Ops.Answer(op, err, e.Now)
+	}
+	budget, ok := e.Budget(op)
+	if n := op.Reading().Requests(); !ok || n > budget || n < budget/2 {
+		t.Errorf("%s: %d requests, the budget is %d, %v", op.Name(), n, budget, ok)
+	}
+	if tr, ok := op.Trace(); !ok || len(tr.Calls) != int(op.Reading().Requests()) {
+		t.Errorf("%s: %d calls are kept of %d", op.Name(), len(tr.Calls), op.Reading().Requests())
+	}
+}
+
 // TestBudgetsHold asks the real engine what the screens ask, in a fresh
 // process, and holds each question to the budget that is declared for it.
 func TestBudgetsHold(t *testing.T) {
@@ -238,38 +269,10 @@ func TestBudgetsHold(t *testing.T) {
 	}
 	e := env(t)
 	e.URI, e.Ops = "demo:", &Records{}
-	ask := func(table string, reqs ...Request) {
-		t.Helper()
-		fresh, err := workspace.Open(t.Context(), "demo:", engine.Options{Store: store, NoCache: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, meter := fresh.Scope(t.Context())
-		r := Record{URI: e.URI, Table: table, Began: e.Now, Meter: meter}
-		for _, q := range reqs {
-			r.Names = append(r.Names, q.Name)
-		}
-		op := e.Ops.Begin(r, len(reqs))
-		for _, q := range reqs {
-			v, err := q.Run(ctx, fresh)
-			if err != nil {
-				t.Fatal(err)
-			}
-			q.Pane.Settle(q.Target, q.Gen, v, err, e.Now)
-			e.Ops.Answer(op, err, e.Now)
-		}
-		budget, ok := e.Budget(op)
-		if n := op.Reading().Requests(); !ok || n > budget || n < budget/2 {
-			t.Errorf("%s: %d requests, the budget is %d, %v", op.Name(), n, budget, ok)
-		}
-		if tr, ok := op.Trace(); !ok || len(tr.Calls) != int(op.Reading().Requests()) {
-			t.Errorf("%s: %d calls are kept of %d", op.Name(), len(tr.Calls), op.Reading().Requests())
-		}
-	}
-	ask("", e.Data.AskInfo(e))
-	ask("", e.Data.AskNames(e))
-	ask("", e.Data.AskSnapshot(e))
-	ask("", e.Data.AskInfo(e), e.Data.AskNames(e))
+	askFresh(t, e, store, "", e.Data.AskInfo(e))
+	askFresh(t, e, store, "", e.Data.AskNames(e))
+	askFresh(t, e, store, "", e.Data.AskSnapshot(e))
+	askFresh(t, e, store, "", e.Data.AskInfo(e), e.Data.AskNames(e))
 	snap, _ := e.Data.Snapshot.Get()
 	for _, d := range snap.Datasets {
 		f := NewTable(d.Table())
@@ -277,7 +280,7 @@ func TestBudgetsHold(t *testing.T) {
 		if len(reqs) != 1 || reqs[0].Name != "fragments" {
 			t.Fatalf("the first tab of %s asks for %d things", d.Table(), len(reqs))
 		}
-		ask(d.Table(), reqs...)
+		askFresh(t, e, store, d.Table(), reqs...)
 	}
 	for name := range budgets {
 		seen := false
