@@ -14,54 +14,26 @@ import (
 	"github.com/omnideck/omnideck/tui/workspace/fake"
 )
 
+// mega and kilo are 1 MB and 1 KB of text that no screen may write as it is.
+var (
+	mega = strings.Repeat("long \x1b[31m\u202e長/\n\t", 1<<16)[:1<<20]
+	kilo = mega[:1<<10]
+)
+
 // swollen is a graph in which everything that may be long is: values and names
 // of actors of 1 MB, 10,000 properties, names of branches of 1 KB, 2,000
 // types, an entity with 200,000 edges.
 func swollen() *fake.Workspace {
 	ws := fake.Harbor()
 	ws.Script = map[string]fake.Step{"": {Get: 1}}
-	long := strings.Repeat("long \x1b[31m\u202e長/\n\t", 1<<16)
-	mega, kilo := long[:1<<20], long[:1<<10]
 	ws.BranchList[1].Name, ws.BranchList[2].Parent, ws.BranchList[0].NeededBy[0] = kilo, kilo, kilo
 	for i := range ws.Log {
 		if i%3 == 0 {
 			ws.Log[i].Actor, ws.Log[i].Branch = &mega, &kilo
 		}
 	}
-	changes := make([]engine.TableChange, 2000)
-	contract := *ws.Contract
-	for i := range 2000 {
-		d := ws.Tables.Datasets[i%5]
-		d.TypeName = fmt.Sprintf("Type%d/%s", i, kilo[:i%200])
-		ws.Tables.Datasets = append(ws.Tables.Datasets, d)
-		changes[i] = engine.TableChange{Table: d.Table(), FromVersion: 1, ToVersion: 2, RowsDelta: int64(i)}
-		contract.Types = append(contract.Types, engine.SchemaType{Kind: d.EntityKind, Name: d.TypeName, From: "Port", To: d.TypeName, Constraints: []string{mega[:4096]}})
-	}
-	ws.Log[0].Changed = changes
-	for i := range contract.Types {
-		if t := &contract.Types[i]; t.Name == "Port" {
-			for n := range 10_000 {
-				t.Properties = append(t.Properties, engine.SchemaProperty{Name: fmt.Sprintf("p%05d", n), Type: "enum(" + kilo + ")"})
-			}
-		}
-	}
-	contract.Source = mega
-	ws.Contract = &contract
-	ws.Page = func(table string, o engine.RowsOptions) *engine.RowPage {
-		p := &engine.RowPage{Table: table, Total: 1 << 60, Truncated: true, Columns: []string{"id"}, Types: []string{"String"}}
-		for n := range 10_000 {
-			p.Columns, p.Types = append(p.Columns, fmt.Sprintf("p%05d", n)), append(p.Types, "String?")
-		}
-		for i := range min(max(o.Limit, 1), 50) {
-			r := engine.Row{ID: []string{"port-00000", "a/b\n\x1b[2J\u202e", mega}[min(i, 2)]}
-			r.Values = append(r.Values, engine.Cell{Kind: engine.CellText, Text: r.ID})
-			for range 10_000 {
-				r.Values = append(r.Values, engine.Cell{Kind: engine.CellText, Text: mega})
-			}
-			p.Rows = append(p.Rows, r)
-		}
-		return p
-	}
+	swellTypes(ws)
+	ws.Page = hugePage
 	around := &engine.Neighbors{Truncated: true}
 	for i := range 200_000 {
 		to := fmt.Sprintf("v%d\x1b[m/%s", i, kilo[:i%40])
@@ -81,6 +53,47 @@ func swollen() *fake.Workspace {
 		ws.InfoAnswer.PendingRecovery[0].Tables = append(ws.InfoAnswer.PendingRecovery[0].Tables, engine.PendingTable{Table: fmt.Sprint("node:", i), Path: kilo})
 	}
 	return ws
+}
+
+// swellTypes adds 2,000 types, changed by the newest commit, and 10,000 properties
+// to Port.
+func swellTypes(ws *fake.Workspace) {
+	changes := make([]engine.TableChange, 2000)
+	contract := *ws.Contract
+	for i := range 2000 {
+		d := ws.Tables.Datasets[i%5]
+		d.TypeName = fmt.Sprintf("Type%d/%s", i, kilo[:i%200])
+		ws.Tables.Datasets = append(ws.Tables.Datasets, d)
+		changes[i] = engine.TableChange{Table: d.Table(), FromVersion: 1, ToVersion: 2, RowsDelta: int64(i)}
+		contract.Types = append(contract.Types, engine.SchemaType{Kind: d.EntityKind, Name: d.TypeName, From: "Port", To: d.TypeName, Constraints: []string{mega[:4096]}})
+	}
+	ws.Log[0].Changed = changes
+	for i := range contract.Types {
+		if t := &contract.Types[i]; t.Name == "Port" {
+			for n := range 10_000 {
+				t.Properties = append(t.Properties, engine.SchemaProperty{Name: fmt.Sprintf("p%05d", n), Type: "enum(" + kilo + ")"})
+			}
+		}
+	}
+	contract.Source = mega
+	ws.Contract = &contract
+}
+
+// hugePage is a window of rows with 10,000 values of 1 MB each.
+func hugePage(table string, o engine.RowsOptions) *engine.RowPage {
+	p := &engine.RowPage{Table: table, Total: 1 << 60, Truncated: true, Columns: []string{"id"}, Types: []string{"String"}}
+	for n := range 10_000 {
+		p.Columns, p.Types = append(p.Columns, fmt.Sprintf("p%05d", n)), append(p.Types, "String?")
+	}
+	for i := range min(max(o.Limit, 1), 50) {
+		r := engine.Row{ID: []string{"port-00000", "a/b\n\x1b[2J\u202e", mega}[min(i, 2)]}
+		r.Values = append(r.Values, engine.Cell{Kind: engine.CellText, Text: r.ID})
+		for range 10_000 {
+			r.Values = append(r.Values, engine.Cell{Kind: engine.CellText, Text: mega})
+		}
+		p.Rows = append(p.Rows, r)
+	}
+	return p
 }
 
 // TestHugeContent: however much a store holds in one place, every screen of it

@@ -361,16 +361,18 @@ func TestMonkey(t *testing.T) {
 	}
 }
 
-// playOn lets a monkey play: over the embedded graph with even seeds, over the
-// scripted one, which is remote, with odd ones.
-func playOn(t *testing.T, seed uint64, steps int, reached map[string]int) {
+// newMonkey is a monkey over the embedded graph with even seeds, and over the
+// scripted one, which is remote, with odd ones. store counts the writes to the
+// embedded graph.
+func newMonkey(t *testing.T, seed uint64, reached map[string]int) (k *monkey, store *moody) {
+	t.Helper()
 	mem, err := fixtures.DemoStore()
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &moody{}
+	store = &moody{}
 	store.Store = mem
-	k := &monkey{rng: rand.New(rand.NewPCG(seed, 7)), names: everyKey(), reached: reached}
+	k = &monkey{rng: rand.New(rand.NewPCG(seed, 7)), names: everyKey(), reached: reached}
 	k.moods = func(err error) {
 		store.mood.Store(nil)
 		if err != nil {
@@ -396,6 +398,13 @@ func playOn(t *testing.T, seed uint64, steps int, reached map[string]int) {
 		SaveCopy:  func([]byte) (string, error) { reached["copied"]++; return "copy", nil },
 	}
 	k.bench = newBench(t, ws, o, 120, 40)
+	return k, store
+}
+
+// playOn lets a monkey play in the folder one is in, and lets every request that
+// it left end.
+func playOn(t *testing.T, seed uint64, steps int, reached map[string]int) {
+	k, store := newMonkey(t, seed, reached)
 	for i := range steps {
 		if i%60 == 59 {
 			k.lead(i / 60)

@@ -51,38 +51,49 @@ func TestPaletteFindsAndActs(t *testing.T) {
 	})
 }
 
+// verbPlaces are command lines and the place that they lead to; ADDRESS is the graph's.
+var verbPlaces = map[string]string{
+	"info": "overview", "commits": "commits", "log": "commits", "snapshot": "tables", "branches": "branches", "versions": "versions",
+	"fragments Port": "node:Port/fragments", "indexes node:Port": "node:Port/indexes", "rows Vessel": "node:Vessel/rows",
+	"schema Port": "node:Port/schema", "versions edge:CallsAt": "edge:CallsAt/versions", "neighbors Port 'a b'": "node:Port/rows/a b",
+	"omnideck find NLRTM": "find/NLRTM", ":diff main review/ports": "diff/main..review/ports",
+	"omnideck rows ADDRESS Port":      "node:Port/rows",
+	`rows Port --where "tonnage > 9"`: "node:Port/rows", "holds Port 40": "node:Port/versions",
+}
+
+// badVerbs are command lines that lead nowhere, and a part of what is said of them.
+var badVerbs = map[string]string{
+	"fragmnts": "did you mean fragments?", "rows": "expected rows TYPE", "rows Ports": "there is no type Ports",
+	"rows port": "did you mean node:Port?", "theme pink": `found "pink"`, "holds Port x": "expected the number of a version",
+	`rows Port --where "tonnage > 9`: "the quote \" is not closed", "rows Port --where x": "reading the condition behind --where", "bogus": "help lists them",
+	"at": "expected at COMMIT", "info now": "takes no word behind it", "rows Port --where": "no condition behind --where",
+}
+
+// enterLine writes a command line and presses enter; what it asks for is not
+// answered yet.
+func (b *bench) enterLine(line string) {
+	b.keys(":", "ctrl+u")
+	b.typeIn(line)
+	b.keys("enter")
+}
+
 func TestCommandLine(t *testing.T) {
 	on(t, Options{}, func(b *bench, ws *fake.Workspace) {
 		b.keys("4", "1")
 		run := func(line string) {
-			b.keys(":", "ctrl+u")
-			b.typeIn(line)
-			b.keys("enter")
+			b.enterLine(line)
 			b.drain()
 		}
-		for line, place := range map[string]string{
-			"info": "overview", "commits": "commits", "log": "commits", "snapshot": "tables", "branches": "branches", "versions": "versions",
-			"fragments Port": "node:Port/fragments", "indexes node:Port": "node:Port/indexes", "rows Vessel": "node:Vessel/rows",
-			"schema Port": "node:Port/schema", "versions edge:CallsAt": "edge:CallsAt/versions", "neighbors Port 'a b'": "node:Port/rows/a b",
-			"omnideck find NLRTM": "find/NLRTM", ":diff main review/ports": "diff/main..review/ports",
-			"omnideck rows " + ws.Address + " Port": "node:Port/rows",
-			`rows Port --where "tonnage > 9"`:       "node:Port/rows", "holds Port 40": "node:Port/versions",
-		} {
+		for line, place := range verbPlaces {
+			line = strings.ReplaceAll(line, "ADDRESS", ws.Address)
 			run(line)
 			if b.place() != place || len(b.overlays) > 0 {
 				t.Errorf("%s leads to %s with %d overlays, want %s", line, b.place(), len(b.overlays), place)
 				b.overlays = nil
 			}
 		}
-		for line, want := range map[string]string{
-			"fragmnts": "did you mean fragments?", "rows": "expected rows TYPE", "rows Ports": "there is no type Ports",
-			"rows port": "did you mean node:Port?", "theme pink": `found "pink"`, "holds Port x": "expected the number of a version",
-			`rows Port --where "tonnage > 9`: "the quote \" is not closed", "rows Port --where x": "reading the condition behind --where", "bogus": "help lists them",
-			"at": "expected at COMMIT", "info now": "takes no word behind it", "rows Port --where": "no condition behind --where",
-		} {
-			b.keys(":", "ctrl+u")
-			b.typeIn(line)
-			b.keys("enter")
+		for line, want := range badVerbs {
+			b.enterLine(line)
 			b.shows(want)
 			if c, ok := b.overlays[0].(*command); !ok || c.field.String() != line {
 				t.Errorf("%s: the text is not kept", line)
@@ -101,26 +112,31 @@ func TestCommandLine(t *testing.T) {
 		if !b.drawer.open {
 			t.Error("the name of an action is no verb")
 		}
-		ws.Set("ResolveAt", fake.Step{Err: errors.New("no commit ends in XYZ")})
-		b.keys(":", "ctrl+u")
-		b.typeIn("at XYZ")
-		b.keys("enter")
-		b.drain()
-		b.shows("no commit ends in XYZ")
-		b.keys("esc", ":")
-		b.shows("at XYZ") // the draft
-		b.keys("ctrl+u", "up")
-		b.shows("at XYZ")
-		b.keys("up")
-		b.shows("meter-drawer")
-		b.keys("up", "down", "down", "esc")
-		b.keys(":", "ctrl+u")
-		b.typeIn("fragments nod")
-		b.keys("tab")
-		if c := b.overlays[0].(*command); !strings.HasPrefix(c.field.String(), "fragments node:") {
-			t.Errorf("tab makes %q", c.field.String())
-		}
+		draftsAreKept(t, b, ws)
 	})
+}
+
+// draftsAreKept: a line that failed is the draft of the next one, lines are found
+// again with the arrows, and tab completes the name of a type.
+func draftsAreKept(t *testing.T, b *bench, ws *fake.Workspace) {
+	t.Helper()
+	ws.Set("ResolveAt", fake.Step{Err: errors.New("no commit ends in XYZ")})
+	b.enterLine("at XYZ")
+	b.drain()
+	b.shows("no commit ends in XYZ")
+	b.keys("esc", ":")
+	b.shows("at XYZ") // the draft
+	b.keys("ctrl+u", "up")
+	b.shows("at XYZ")
+	b.keys("up")
+	b.shows("meter-drawer")
+	b.keys("up", "down", "down", "esc")
+	b.keys(":", "ctrl+u")
+	b.typeIn("fragments nod")
+	b.keys("tab")
+	if c := b.overlays[0].(*command); !strings.HasPrefix(c.field.String(), "fragments node:") {
+		t.Errorf("tab makes %q", c.field.String())
+	}
 }
 
 // TestEveryVerbIsKept: what the help promises of a verb, with the words that
