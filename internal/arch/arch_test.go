@@ -301,27 +301,6 @@ func says(names, any []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(any, n) })
 }
 
-func TestSizes(t *testing.T) {
-	const fileLines, funcLines = 500, 60
-	for _, s := range tree(t) {
-		if s.made {
-			continue
-		}
-		if s.lines > fileLines {
-			t.Errorf("%s has %d lines, more than %d: a missing type, or two jobs?", s.path, s.lines, fileLines)
-		}
-		for _, d := range s.file.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if !ok || s.test {
-				continue
-			}
-			if n := s.fset.Position(f.End()).Line - s.fset.Position(f.Pos()).Line; n > funcLines {
-				t.Errorf("%s: %s has %d lines, more than %d", s.path, f.Name.Name, n, funcLines)
-			}
-		}
-	}
-}
-
 func TestEveryPackageIsDescribed(t *testing.T) {
 	said := map[string]bool{}
 	for _, s := range tree(t) {
