@@ -97,7 +97,7 @@ type recovering struct {
 // run acts on what is old, then waits for what is young and acts on that.
 func (x *recovering) run(ctx context.Context, looked time.Time) error {
 	var old, young []recovery.Item
-	var until time.Time
+	var until, staging time.Time // all of them are old; the staged schema files are
 	for _, i := range x.items {
 		if i.Left > 0 && !x.r.Now {
 			young = append(young, i)
@@ -109,9 +109,12 @@ func (x *recovering) run(ctx context.Context, looked time.Time) error {
 		old = append(old, i)
 	}
 	if x.left != nil && !x.r.Now {
-		if end := looked.Add(stagingLeft(x.left, looked, x.grace)); end.After(until) && end.After(looked) {
-			until = end
+		if rest := stagingLeft(x.left, looked, x.grace); rest > 0 {
+			staging = looked.Add(rest)
 		}
+	}
+	if staging.After(until) {
+		until = staging
 	}
 	if until.IsZero() {
 		return x.execute(ctx, old, x.left)
@@ -119,7 +122,7 @@ func (x *recovering) run(ctx context.Context, looked time.Time) error {
 	if err := x.execute(ctx, old, nil); err != nil {
 		return err
 	}
-	if err := x.wait(ctx, young, until); err != nil {
+	if err := x.wait(ctx, young, until, staging); err != nil {
 		if len(x.out.Settled) == 0 {
 			return err // nothing was begun
 		}
@@ -207,12 +210,16 @@ func (x *recovering) ended(err error) error {
 // poll is how often a young record is asked for.
 const poll = time.Second
 
-// wait waits until a moment, or until no young record is there any more.
-func (x *recovering) wait(ctx context.Context, young []recovery.Item, until time.Time) error {
+// wait waits until a moment or, once no young record is there any more, until that
+// of the staged schema files; zero = they are not waited for.
+func (x *recovering) wait(ctx context.Context, young []recovery.Item, until, staging time.Time) error {
 	for _, i := range young {
 		x.waited[i.Key] = true
 	}
-	for left := young; len(left) > 0 || len(young) == 0; {
+	for left := young; ; {
+		if len(left) == 0 {
+			until = staging
+		}
 		rest := until.Sub(x.clock())
 		if rest < 0 {
 			return nil
@@ -220,7 +227,7 @@ func (x *recovering) wait(ctx context.Context, young []recovery.Item, until time
 		for _, i := range left { // each time: whoever hears it counts down
 			x.tell(RecoveryEvent{Step: RecoveryWaits, Key: i.Key, Operation: i.Operation, Until: until})
 		}
-		if len(young) == 0 {
+		if len(left) == 0 {
 			x.tell(RecoveryEvent{Step: RecoveryWaits, Key: x.left.Keys[0], Until: until})
 		}
 		if err := x.pause(ctx, min(rest+time.Millisecond, poll)); err != nil {
@@ -236,7 +243,6 @@ func (x *recovering) wait(ctx context.Context, young []recovery.Item, until time
 		}
 		left = there
 	}
-	return nil
 }
 
 // pause waits, as the graph is told to.

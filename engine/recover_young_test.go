@@ -1,0 +1,82 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/omnideck/omnideck/engine"
+	"github.com/omnideck/omnideck/internal/stuck"
+	"github.com/omnideck/omnideck/schema"
+)
+
+// A glance at a record and the plan of its recovery say alike whether anybody may
+// act on it: one under another name may be, a cut one may not, and is not waited
+// for.
+func TestGlanceAndPlanAgree(t *testing.T) {
+	s := stuck.One(t, "load-merge", 8)
+	key := s.Pending[0]
+	for name, c := range map[string]struct {
+		key     string
+		edit    func([]byte) []byte
+		refused bool
+	}{
+		"as it was":    {key, func(b []byte) []byte { return b }, false},
+		"another name": {"__recovery/another.json", func(b []byte) []byte { return b }, false},
+		"cut":          {key, func(b []byte) []byte { return b[:len(b)-2] }, true},
+	} {
+		files := maps.Clone(s.Files)
+		delete(files, key)
+		files[c.key] = c.edit(slices.Clone(s.Files[key]))
+		g := stuck.Graph(t, stuck.StoreOf(t, stuck.Root, files))
+		seen, err := g.PendingRecords(t.Context())
+		if err != nil || len(seen) != 1 || seen[0].Key != c.key || seen[0].Refused != c.refused || !seen[0].WaitUntil.IsZero() {
+			t.Errorf("%s: a glance tells %+v, %v", name, seen, err)
+		}
+		p, err := g.PlanRecovery(t.Context())
+		if err != nil || len(p.Records) != 1 || (p.Records[0].Stops(p.LookedAt, engine.RecoverOptions{}) == engine.RecoveryRefused) != c.refused {
+			t.Errorf("%s: the plan tells %+v, %v", name, p, err)
+		}
+	}
+}
+
+// Staged schema files are waited for to their own end, also when the record that
+// was waited for beside them goes before.
+func TestStagedFilesAreWaitedForWhenTheRecordGoes(t *testing.T) {
+	s, young := stuck.One(t, "schema-apply", 10), stuck.One(t, "update-node", 3)
+	store := s.Store(t, stuck.Root)
+	if err := store.Delete(t.Context(), s.Pending[0]); err != nil {
+		t.Fatal(err)
+	}
+	a, err := store.Head(t.Context(), schema.SourceKey+schema.Staging)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := a.ModTime.Add(10 * time.Second)
+	id := ulid.MustNew(ulid.Timestamp(clock), bytes.NewReader(make([]byte, 16))).String()
+	key := "__recovery/" + id + ".json"
+	if _, err := store.Put(t.Context(), key, bytes.ReplaceAll(young.Files[young.Pending[0]], []byte(young.Record(t).OperationID), []byte(id))); err != nil {
+		t.Fatal(err)
+	}
+	g, err := engine.Open(t.Context(), stuck.Root, engine.Options{Store: store, Write: true, NoCache: true, Clock: func() time.Time { return clock }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	naps := 0
+	g.SetSleep(func(ctx context.Context, d time.Duration) error {
+		clock = clock.Add(d)
+		if naps++; naps == 3 {
+			return store.Delete(ctx, key)
+		}
+		return ctx.Err()
+	})
+	r, err := g.Recover(t.Context(), engine.RecoverOptions{})
+	if err != nil || r.Refused() != nil || len(r.Settled) != 1 || !r.Settled[0].Waited || r.Staging == nil || !r.Staging.Done || naps != 21 {
+		t.Errorf("%+v, %v after %d naps", r, err, naps)
+	}
+}
