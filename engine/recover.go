@@ -109,7 +109,7 @@ func (x *recovering) run(ctx context.Context, looked time.Time) error {
 		old = append(old, i)
 	}
 	if x.left != nil && !x.r.Now {
-		if rest := stagingLeft(x.left, looked, x.grace); rest > 0 {
+		if rest := txn.Rest(x.left.Newest, looked, x.grace); rest > 0 {
 			staging = looked.Add(rest)
 		}
 	}

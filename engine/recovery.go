@@ -84,16 +84,10 @@ func leftStaging(l *promote.LeftStaging, now time.Time, grace time.Duration) *Re
 	case promote.Decide:
 		out.Will, out.Danger, out.Next = "nothing: they are left as they are", 3, "compare them with the accepted schema; keep a copy of all of them before anybody decides"
 	}
-	if rest := stagingLeft(l, now, grace); rest > 0 {
+	if rest := txn.Rest(l.Newest, now, grace); rest > 0 {
 		out.WaitUntil = now.Add(rest)
 	}
 	return out
-}
-
-// stagingLeft is how long staged files still count as those of a schema apply at
-// work.
-func stagingLeft(l *promote.LeftStaging, now time.Time, grace time.Duration) time.Duration {
-	return txn.Left(&sidecar.Record{StartedAt: l.Newest}, time.Time{}, now, grace)
 }
 
 // tellRecord is one record.

@@ -86,12 +86,10 @@ func (o *operation) aboutRecord(out *SetAsidePlan, i *recovery.Item) {
 
 // young refuses what may just be being written.
 func (o *operation) young(out *SetAsidePlan, a blob.Attrs) {
-	grace := o.grace
-	if grace == 0 {
-		grace = 30 * time.Second
-	}
-	if age := o.clock().Sub(a.ModTime); !a.ModTime.IsZero() && age < grace {
-		out.Refused = fmt.Sprintf("it was written %s ago, and its writer may be at work: wait %s, then ask again", age.Round(time.Second), max(grace-age, time.Second).Round(time.Second))
+	now := o.clock()
+	if rest := txn.Rest(a.ModTime, now, o.grace); rest > 0 {
+		age := max(now.Sub(a.ModTime), 0) // 0: by a clock that is ahead
+		out.Refused = fmt.Sprintf("it was written %s ago, and its writer may be at work: wait %s, then ask again", age.Round(time.Second), max(rest, time.Second).Round(time.Second))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/lance/refs"
@@ -289,7 +288,7 @@ func settleStaging(ctx context.Context, store blob.Store, left *promote.LeftStag
 	if l := now.Left; l == nil || l.Right != left.Right || l.Target != left.Target || !l.Newest.Equal(left.Newest) || !slices.Equal(l.Keys, left.Keys) {
 		return &ChangedError{left.Keys[0], "", left.Text, "staged schema files that are others, or that a record owns"}
 	}
-	if rest := txn.Left(&sidecar.Record{StartedAt: left.Newest}, time.Time{}, o.Clock(), o.Grace); rest > 0 && !o.Now {
+	if rest := txn.Rest(left.Newest, o.Clock(), o.Grace); rest > 0 && !o.Now {
 		return &YoungError{left.Keys[0], "", rest}
 	}
 	return left.Settle(ctx, store)

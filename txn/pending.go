@@ -132,9 +132,6 @@ func (p *pending) left(o *Options) time.Duration {
 // ahead of this one is as old as its object, which was written at a time of the
 // store's clock; zero = the store does not tell.
 func Left(rec *sidecar.Record, written, now time.Time, grace time.Duration) time.Duration {
-	if grace == 0 {
-		grace = defaultGrace
-	}
 	began := rec.StartedAt
 	if t, ok := rec.IDTime(); ok {
 		began = t
@@ -142,7 +139,15 @@ func Left(rec *sidecar.Record, written, now time.Time, grace time.Duration) time
 	if began.After(now) && !written.IsZero() && written.Before(began) {
 		began = written
 	}
-	return min(max(grace-now.Sub(began), 0), max(grace, 0))
+	return Rest(began, now, grace)
+}
+
+// Rest is the rest of a grace, that of Options, since a moment; 0 = it is over.
+func Rest(since, now time.Time, grace time.Duration) time.Duration {
+	if grace == 0 {
+		grace = defaultGrace
+	}
+	return min(max(grace-now.Sub(since), 0), max(grace, 0))
 }
 
 // makeWay waits until none of the records that are there stands in the way
