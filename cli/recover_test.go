@@ -26,6 +26,7 @@ func TestRecoverMovedGraphs(t *testing.T) {
 		{"update-node", 3, "remove the record; no row is touched"},
 		{"load-merge", 8, "restore node:Vessel to what version 3 holds, as version 5"},
 		{"load-merge", 12, "publish it as commit "},
+		{"optimize", 70, "will     restore 7 tables to what is published, each as its next version, then publish that, then"},
 		{"schema-apply", 16, "make the staged schema files the accepted ones"},
 	} {
 		s := stuckgraphs.One(t, c.op, c.k)
@@ -148,6 +149,19 @@ func TestRecoverShowsWhatIsAskedFor(t *testing.T) {
 		if out := run(t, args...).must(t); !strings.HasSuffix(out, "nothing was changed; to do it: "+line+"\n") {
 			t.Errorf("%v: %s", args, out)
 		}
+	}
+}
+
+// What could not be looked at in the end is not passed over.
+func TestRecoveredWithoutALastLook(t *testing.T) {
+	th, err := theme.New("mono", theme.Unknown, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	printRecovered(out.NewText(&b, th), &engine.RecoveryReceipt{Settled: []engine.SettledRecord{{Key: "k", Done: true, Said: "published"}}})
+	if want := "recovered  k\n  published\nwhat remains is not known, the last look failed: look again\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
 	}
 }
 

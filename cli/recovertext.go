@@ -155,12 +155,15 @@ func printRecovered(t *out.Text, r *engine.RecoveryReceipt) {
 			t.Line("  removed %s", k)
 		}
 	}
-	if r.Remaining != nil && len(r.Settled)+len(r.Remaining.Records) > 0 || r.Remaining != nil && r.Remaining.Lock != nil {
-		t.Line("%s", r.Remaining.Verdict)
-	}
-	if r.Remaining != nil && r.Remaining.Lock != nil {
-		t.Line("  %s", r.Remaining.Lock.Means)
-		t.Line("  next: %s", r.Remaining.Lock.Next)
+	switch left := r.Remaining; {
+	case left == nil:
+		t.Line("what remains is not known, the last look failed: look again")
+	case left.Lock != nil:
+		t.Line("%s", left.Verdict)
+		t.Line("  %s", left.Lock.Means)
+		t.Line("  next: %s", left.Lock.Next)
+	case len(r.Settled)+len(left.Records) > 0:
+		t.Line("%s", left.Verdict)
 	}
 }
 

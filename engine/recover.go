@@ -324,12 +324,15 @@ func settledWords(s *recovery.Settled) string {
 	case txn.Forward:
 		return "published" + asCommit(s.Commit) + of
 	case txn.Back:
-		return "taken back, and that published" + asCommit(s.Commit) + of
+		if len(tables) == 0 {
+			return "none of its tables had been moved; that it was taken back is published" + asCommit(s.Commit)
+		}
+		return "taken back; published" + asCommit(s.Commit) + of
 	case txn.Finalize:
 		if s.RolledTo == txn.Back {
-			return "it was taken back before" + asCommit(s.Commit) + "; its record was removed"
+			return "it was taken back already" + asCommit(s.Commit) + "; its record was removed"
 		}
-		return "it was published before" + asCommit(s.Commit) + "; its record was removed, no row was touched"
+		return "it was published already" + asCommit(s.Commit) + "; its record was removed, no row was touched"
 	case txn.Discard:
 		if n := len(s.Removed); n > 0 {
 			return "nothing of it had happened: its record was removed, and " + count(n, "object", "objects") + " of branches that nobody wrote to"

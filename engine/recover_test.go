@@ -100,7 +100,8 @@ func TestRecoverDoesWhatIsShown(t *testing.T) {
 	}
 }
 
-// agrees: the finding about each record begins what the plan says of it.
+// agrees: there is a finding about each record of the plan, which says of a write what
+// becomes of it and not only what may.
 func agrees(t *testing.T, s *stuck.State, g *engine.Graph, p *engine.RecoveryPlan) {
 	t.Helper()
 	info, err := g.Info(context.Background(), engine.At{})
@@ -109,8 +110,13 @@ func agrees(t *testing.T, s *stuck.State, g *engine.Graph, p *engine.RecoveryPla
 	}
 	for _, r := range p.Records {
 		n := slices.IndexFunc(info.Findings, func(f engine.Finding) bool { return len(f.Evidence) > 0 && f.Evidence[0].Key == r.Key })
-		if n < 0 || !strings.HasPrefix(r.Means, info.Findings[n].Title) || info.Findings[n].Action.Verb != "recover" {
-			t.Errorf("%s: no finding says %q", s, r.Means)
+		name := r.Kind + " " + r.Operation + " on branch " + r.Branch
+		if n < 0 || !strings.HasPrefix(r.Means, name) || !strings.HasPrefix(info.Findings[n].Title, name) || info.Findings[n].Action.Verb != "recover" {
+			t.Errorf("%s: no finding tells of what %q", s, r.Means)
+		}
+		then := map[engine.RecoveryDo]string{engine.RecoverForward: ": recovery publishes it", engine.RecoverBack: ": recovery takes it back", engine.RecoverDiscard: ", and nothing of it happened"}[r.Do]
+		if (r.Kind == "Load" || r.Kind == "Mutation") && !strings.HasSuffix(r.Means, then) {
+			t.Errorf("%s: to be done is %s, and it means %q", s, r.Do, r.Means)
 		}
 		if r.Whose == "" || r.Will == "" || r.Blocks == "" || r.Place != "here" || r.StartedAt.IsZero() || len(r.Tables) == 0 || len(r.Evidence) < 2*len(r.Tables) || r.Danger < 1 {
 			t.Errorf("%s: %+v", s, r)

@@ -67,7 +67,7 @@ func lockWords(stale bool, uri string) (means, next string) {
 		return "a schema apply holds its lock: it runs, or it died and its recovery comes first",
 			"wait for it, or recover what it left; the lock itself stays until somebody removes it"
 	}
-	return fmt.Sprintf("the lock of a schema apply is left (%s), without the apply that would hold it: both engines refuse every write until the ref is removed, which is safe only while nothing else writes", branches.LockName),
+	return fmt.Sprintf("the lock of a schema apply is left (%s), without the apply that would hold it: both engines refuse every write until it is removed", branches.LockName),
 		fmt.Sprintf("make sure that no schema apply runs on any machine, then remove the one object %s/%s%s.json; nothing else belongs to it that a write needs", strings.TrimRight(uri, "/"), branchRefs, branches.LockName)
 }
 
@@ -96,7 +96,7 @@ func tellRecord(i *recovery.Item, now time.Time, uri string) RecoveryRecord {
 	out := RecoveryRecord{
 		Key: i.Key, Size: i.Size, Modified: i.Modified.UTC(), Operation: i.Operation, Kind: string(i.Kind), Branch: k.branch, Phase: i.Phase, Actor: i.Actor,
 		StartedAt: i.Began, Commit: k.commit, RecordedRoot: i.RecordedRoot, Means: k.means(), Whose: k.whose(i.Actor), Will: k.will(i), Why: i.Verdict.Text,
-		Blocks: k.blocks(), Next: k.nextStep(i, uri), Do: recoverDo[i.Verdict.Do], Danger: dangerOf(i, i.Left > 0),
+		Blocks: k.blocks(), Next: k.nextStep(i, uri), Do: recoverDo[i.Verdict.Do], Danger: dangerOf(i),
 		Tables: []RecoveryTable{}, Removes: append(append([]string{}, i.Removes...), i.Key), Evidence: []Evidence{},
 	}
 	if i.Modified.IsZero() {
@@ -137,7 +137,7 @@ func meantBy(i *recovery.Item) *meant {
 	k := &meant{
 		key: i.Key, operation: i.Operation, branch: nameOf(i.Branch), kind: i.Kind, phase: i.Phase, size: i.Size, record: i.Record, err: i.Err,
 		published: i.Verdict.Do == txn.Finalize && !i.Verdict.RolledBack, takenBack: i.Verdict.Do == txn.Finalize && i.Verdict.RolledBack,
-		gone: i.Verdict.Do == txn.OrphanDiscard, stem: i.Stem, refused: i.Verdict.Do == txn.Refuse && i.Place != sidecar.Foreign,
+		gone: i.Verdict.Do == txn.OrphanDiscard, do: i.Verdict.Do, stem: i.Stem, refused: i.Verdict.Do == txn.Refuse && i.Place != sidecar.Foreign,
 	}
 	if i.Place != sidecar.Here {
 		k.place, k.root = i.Place, i.RecordedRoot

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,7 +13,7 @@ import (
 )
 
 // meant is what is known of a record: by a glance (Info), or with the judgement
-// of its tables (PlanRecovery). Both speak of it in the same words.
+// of its tables (PlanRecovery), which says what the glance leaves open.
 type meant struct {
 	key, operation, branch string // branch: main is spelled out
 	kind                   sidecar.Kind
@@ -26,6 +27,7 @@ type meant struct {
 	published bool
 	takenBack bool          // its roll-back is published
 	gone      bool          // its branch is
+	do        txn.Do        // what is right about it; the zero value: refused, or only glanced at
 	refused   bool          // record and graph contradict each other
 	place     sidecar.Place // when it was compared
 	root      string        // that its paths name
@@ -78,6 +80,9 @@ func (k *meant) state() string {
 	case k.gone:
 		return k.what() + " has a recovery record, but there is no branch of that name any more: it will be discarded"
 	}
+	if k.do == txn.Discard {
+		return k.what() + " was announced, and nothing of it happened"
+	}
 	switch k.kind {
 	case sidecar.SchemaApply:
 		return fmt.Sprintf("%s stopped part-way (%s): every write to the graph waits for its recovery", k.what(), k.came())
@@ -86,10 +91,11 @@ func (k *meant) state() string {
 	case sidecar.BranchMerge:
 		return fmt.Sprintf("%s stopped part-way (%s): writes to the branch wait for its recovery", k.what(), k.came())
 	}
+	then := map[txn.Do]string{txn.Forward: "recovery publishes it", txn.Back: "recovery takes it back"}[k.do]
 	if k.phase == sidecar.EffectsConfirmed {
-		return k.what() + " is carried out but was not published: recovery publishes it, if the branch has not moved"
+		return k.what() + " is carried out but was not published: " + cmp.Or(then, "recovery publishes it, if the branch has not moved")
 	}
-	return k.what() + " was announced and neither confirmed nor published: recovery will undo what it may have done"
+	return k.what() + " was announced and neither confirmed nor published: " + cmp.Or(then, "recovery will undo what it may have done")
 }
 
 // stopped is about what changes no rows.
@@ -219,16 +225,40 @@ func asCommit(id string) string {
 	return " as commit " + id
 }
 
+// mostNamed is how many tables a sentence names; of more it says how many. Each is
+// told of by itself anyway (RecoveryTable.Will).
+const mostNamed = 3
+
 // doings are the tables to which one of these things is to be done.
 func doings(tables []recovery.Table, which ...txn.TableDo) (out []string) {
+	var those [txn.PublishHead + 1][]string
 	for i := range tables {
-		for _, do := range which {
-			if tables[i].Verdict.Do == do {
-				out = append(out, willTable(&tables[i]))
-			}
+		do := tables[i].Verdict.Do
+		those[do] = append(those[do], willTable(&tables[i]))
+	}
+	for _, do := range which {
+		if n := len(those[do]); n > mostNamed {
+			out = append(out, willTables(do, n))
+		} else {
+			out = append(out, those[do]...)
 		}
 	}
 	return out
+}
+
+// willTables is what would be done to n tables.
+func willTables(do txn.TableDo, n int) string {
+	switch do {
+	case txn.Restore:
+		return fmt.Sprintf("restore %d tables to what is published, each as its next version", n)
+	case txn.Restored:
+		return fmt.Sprintf("keep the newest versions of %d tables, which hold what is published", n)
+	case txn.DropFork:
+		return fmt.Sprintf("remove the branches that it made of %d tables, which nobody wrote to", n)
+	case txn.DropDataset:
+		return fmt.Sprintf("remove the %d datasets that it made", n)
+	}
+	return fmt.Sprintf("publish the newest versions of %d tables", n)
 }
 
 // versionsTo are the versions that are published.
@@ -239,8 +269,11 @@ func versionsTo(tables []recovery.Table) string {
 			parts = append(parts, fmt.Sprintf("%s v%d to v%d", onBranch(t.Alias, t.Branch), t.Published, t.Verdict.To))
 		}
 	}
-	if len(parts) == 0 {
+	switch n := len(parts); {
+	case n == 0:
 		return ""
+	case n > mostNamed:
+		return fmt.Sprintf(" (%d tables)", n)
 	}
 	return " (" + strings.Join(parts, ", ") + ")"
 }
@@ -330,9 +363,9 @@ func planned(rec *sidecar.Record, alias string) map[string]bool {
 	return out
 }
 
-// dangerOf is how dangerous acting is (engine-semantics §9.2); young: its
-// writer may still be at work.
-func dangerOf(i *recovery.Item, young bool) int {
+// dangerOf is how dangerous acting is (engine-semantics §9.2).
+func dangerOf(i *recovery.Item) int {
+	young := i.Left > 0 // its writer may still be at work
 	switch i.Verdict.Do {
 	case txn.Back:
 		if young {

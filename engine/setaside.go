@@ -62,7 +62,7 @@ func (o *operation) planSetAside(ctx context.Context, key, why string) (*SetAsid
 
 // aboutRecord says what it means for a record.
 func (o *operation) aboutRecord(out *SetAsidePlan, i *recovery.Item) {
-	out.Danger = max(3, dangerOf(i, i.Left > 0))
+	out.Danger = max(3, dangerOf(i))
 	out.Means = fmt.Sprintf("nothing waits for operation %s any more, and nobody finishes it or takes it back; the record is kept, and can be put back", i.Operation)
 	var ahead []string
 	for _, t := range i.Tables {

@@ -81,7 +81,11 @@ func waits(e *Env, d *part.Doc, r *engine.RecoveryRecord, hurry bool) {
 	left := r.Left(e.Now)
 	switch {
 	case left > 0 && hurry:
-		d.FactRole("at once", theme.Bad, "it is "+Countdown(e.Now.Sub(r.StartedAt))+" old, and its writer may still be at work: what it does then is lost, or taken back under it")
+		age := ""
+		if old := e.Now.Sub(r.StartedAt); old > 0 { // else it is of a clock that is ahead
+			age = "it is " + Countdown(old) + " old, and "
+		}
+		d.FactRole("at once", theme.Bad, age+"its writer may still be at work: what it does then is lost, or taken back under it")
 	case left > 0:
 		d.FactRole("waits", theme.Warn, Countdown(left)+", until "+part.When(r.WaitUntil)+": its writer may be at work; "+press(e, "recover-now")+" does not wait")
 	}
