@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,6 +106,34 @@ func TestRecoveryCountsDownForStagedFiles(t *testing.T) {
 	}
 	if want := "note: waiting for _schema.pg.staging, which a schema apply may be at work with, until 2026-11-30 12:00:09Z\n"; said.String() != want {
 		t.Errorf("%q, want %q", said.String(), want)
+	}
+}
+
+// What was written just now is not moved: its writer may be at work.
+func TestSettingAsideWaits(t *testing.T) {
+	s := stuckgraphs.One(t, "update-node", 5)
+	dir, key, written := filepath.Join(t.TempDir(), "harbor"), "__recovery/cut.json", time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	files := maps.Clone(s.Files)
+	delete(files, s.Pending[0])
+	files[key] = []byte("{\"schema_")
+	if err := fixtures.Write(dir, files); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, filepath.FromSlash(key))
+	if err := os.Chtimes(path, written, written); err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[time.Duration]string{
+		10 * time.Second: "refused  it was written 10s ago, and its writer may be at work: wait 20s, then ask again\n",
+		31 * time.Second: "nothing was changed; to move it: omnideck recover " + dir,
+	} {
+		r := runEnv(t, Env{Args: []string{"recover", dir, "--set-aside", key, "--why", "cut by a full disk"}, Now: func() time.Time { return written.Add(after) }})
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("after %v: %s%s", after, r.stdout, r.stderr)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
