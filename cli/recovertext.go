@@ -222,6 +222,8 @@ func (r *recoveryTalk) hear(e engine.RecoveryEvent) {
 		r.c.note("%s: what is right was looked at", name)
 	case engine.RecoveryDecides:
 		r.c.note("%s: that it is taken back is written down", name)
+	case engine.RecoveryForbids:
+		r.c.note("%s: commit %s, without a table, keeps its writer from publishing", name, e.Commit)
 	case engine.RecoveryRestores:
 		r.c.note("%s: %s is restored", name, e.Table)
 	case engine.RecoveryPublish:

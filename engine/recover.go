@@ -262,7 +262,7 @@ func (g *Graph) pause(ctx context.Context, d time.Duration) error {
 
 // recoverySteps are the steps of package recovery in terms of this one.
 var recoverySteps = map[recovery.Step]RecoveryStep{
-	recovery.StepJudged: RecoveryLooks, recovery.StepRemoved: RecoveryRemoves, recovery.StepDecided: RecoveryDecides, recovery.StepRestored: RecoveryRestores,
+	recovery.StepJudged: RecoveryLooks, recovery.StepRemoved: RecoveryRemoves, recovery.StepDecided: RecoveryDecides, recovery.StepForbade: RecoveryForbids, recovery.StepRestored: RecoveryRestores,
 	recovery.StepPublished: RecoveryPublish, recovery.StepPromoted: RecoveryPromotes, recovery.StepAudited: RecoveryAudits, recovery.StepRetired: RecoverySettles,
 }
 

@@ -218,10 +218,7 @@ func TestRecoverWaitsForTheYoung(t *testing.T) {
 		gone, now bool
 	}{"its writer ends": {gone: true}, "the grace ends": {}, "at once": {now: true}} {
 		store := s.Store(t, stuck.Root)
-		began := s.Record(t).StartedAt
-		if at, ok := s.Record(t).IDTime(); ok {
-			began = at
-		}
+		began, _ := s.Record(t).IDTime()
 		clock := began.Add(10 * time.Second)
 		g, err := engine.Open(t.Context(), stuck.Root, engine.Options{Store: store, Write: true, NoCache: true, Clock: func() time.Time { return clock }})
 		if err != nil {
@@ -243,8 +240,11 @@ func TestRecoverWaitsForTheYoung(t *testing.T) {
 			t.Errorf("%s: it says %q", name, will)
 		}
 		before := stuck.View(t, store, "").Version
-		waits := 0
+		waits, forbids := 0, ""
 		r, err := g.Recover(t.Context(), engine.RecoverOptions{Now: c.now, Events: func(e engine.RecoveryEvent) {
+			if e.Step == engine.RecoveryForbids {
+				forbids += e.Commit
+			}
 			if e.Step != engine.RecoveryWaits {
 				return
 			}
@@ -261,6 +261,9 @@ func TestRecoverWaitsForTheYoung(t *testing.T) {
 		}
 		if naps != want || (r.Settled[0].Commit == "") != c.gone {
 			t.Errorf("%s: %d naps, %+v", name, naps, r.Settled[0])
+		}
+		if _, there := stuck.View(t, store, "").Commit(forbids); there != c.now {
+			t.Errorf("%s: told was that commit %q keeps its writer from publishing", name, forbids)
 		}
 		made := map[string]uint64{"its writer ends": 0, "the grace ends": 1, "at once": 2}[name]
 		if after := stuck.View(t, store, "").Version; after != before+made {

@@ -178,6 +178,7 @@ const (
 	RecoveryLooks    RecoveryStep = "looking"   // at what it means now
 	RecoveryWaits    RecoveryStep = "waiting"   // until RecoveryEvent.Until
 	RecoveryDecides  RecoveryStep = "decided"   // the decision to take it back is written into the record
+	RecoveryForbids  RecoveryStep = "forbade"   // a commit without a table keeps its writer from publishing
 	RecoveryRestores RecoveryStep = "restored"  // RecoveryEvent.Table is restored
 	RecoveryPublish  RecoveryStep = "published" // the outcome is visible
 	RecoveryPromotes RecoveryStep = "promoted"  // staged schema files are the accepted ones
@@ -195,7 +196,7 @@ type RecoveryEvent struct {
 	N, Of     int // record N of Of, from 1
 	Table     string
 	Object    string    // RecoveryRemoves: key of what is gone
-	Commit    string    // RecoveryPublish
+	Commit    string    // RecoveryPublish, RecoveryForbids
 	Until     time.Time // RecoveryWaits
 	Err       error     // RecoveryLeaves
 	Cost      blob.Totals

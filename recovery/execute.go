@@ -304,7 +304,11 @@ func (e *execution) back(ctx context.Context, r *record) error {
 	}
 	e.tell(Event{Step: StepDecided})
 	if r.Left > 0 {
-		if err := e.redo.Forbid(ctx); err != nil {
+		made, err := e.redo.Forbid(ctx)
+		if made != nil && made.Wrote {
+			e.tell(Event{Step: StepForbade, Commit: made.Commit})
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -111,7 +111,7 @@ type Event struct {
 	Step      Step
 	Operation string
 	Table     string // alias
-	Commit    string // Published
+	Commit    string // Published, Forbade
 	Key       string // Removed
 }
 
@@ -123,6 +123,7 @@ const (
 	StepJudged    Step = "judged"    // the record was looked at afresh
 	StepRemoved   Step = "removed"   // an object that only the operation made
 	StepDecided   Step = "decided"   // the roll-back is written down
+	StepForbade   Step = "forbade"   // a commit without a table, behind which its writer cannot publish
 	StepRestored  Step = "restored"  // a table
 	StepPublished Step = "published" // a commit
 	StepPromoted  Step = "promoted"  // staged schema files took their places

@@ -195,22 +195,23 @@ func (r *Redo) Compensate(ctx context.Context, v Verdict, restored []Slot) (*Red
 }
 
 // Forbid publishes a commit without a table, so that a writer who is at work and
-// was taken for dead cannot publish any more what is about to be taken back; the
-// error says to judge anew (Overtaken), for he may have done so before. An Optimize
-// demands no head: nothing forbids it.
-func (r *Redo) Forbid(ctx context.Context) error {
+// was taken for dead cannot publish any more what is about to be taken back. made
+// names it; when it was not there before, the error says to judge anew (Overtaken),
+// for he may have published until then. An Optimize demands no head: nothing forbids
+// it, and made is nil.
+func (r *Redo) Forbid(ctx context.Context) (made *Redone, err error) {
 	if r.plan.Kind == sidecar.Optimize {
-		return nil
+		return nil, nil
 	}
 	plan, err := r.plan.own(r.plan.Base.Branch, r.plan.minted("forbid"), nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	made, err := r.publish(ctx, plan)
+	made, err = r.publish(ctx, plan)
 	if err == nil && made.Wrote {
 		err = Overtake("operation " + r.plan.ID + " could have been published until now")
 	}
-	return err
+	return made, err
 }
 
 func (r *Redo) publish(ctx context.Context, plan *PublishPlan) (*Redone, error) {

@@ -70,6 +70,7 @@ var stepDone = map[engine.RecoveryStep]string{
 	engine.RecoveryLooks:    "looked at what it means now",
 	engine.RecoveryWaits:    "waited for its writer",
 	engine.RecoveryDecides:  "wrote down that it is taken back",
+	engine.RecoveryForbids:  "kept its writer from publishing, by a commit without a table",
 	engine.RecoveryRestores: "restored",
 	engine.RecoveryPublish:  "published: the outcome is visible",
 	engine.RecoveryPromotes: "put the schema files into their places",
