@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X github.com/omnideck/omnideck/cli.version=$(VERSION)
 # Google's client carries a gRPC half that the bucket driver never calls: 13 MB and 3 ms at start.
 TAGS    := disable_grpc_modules
 # What starts goroutines; what cli has of them is tui's stage and engine's.
-RACE    := ./blob/... ./cost/... ./lance ./lance/commit ./lance/file ./manifest ./branches ./txn ./recovery/... ./engine ./tui/... ./internal/pace
+RACE    := ./blob/... ./cost/... ./lance ./lance/commit ./lance/file ./manifest ./branches ./txn ./recovery/... ./engine ./tui/... ./internal/pace ./internal/beside
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .PHONY: build test race check fmt vet lint arch generate tidy clean-tree cross s3 bench bench-writes fuzz goldens
