@@ -42,7 +42,10 @@ func publishing(n int) manifest.State {
 	return s
 }
 
+// heapNow is what is held: the second collection takes what pools kept over the
+// first.
 func heapNow() int {
+	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -65,8 +68,13 @@ func TestBudgetLogHeld(t *testing.T) {
 		l.fill([]*manifest.State{&state})
 		return l
 	}
-	few := log(3)
-	if made := heapNow() - read; few.Len() != 3 || made > 1<<16 {
+	few, made := log(3), 1<<40
+	for range 5 { // what other goroutines hold meanwhile only adds
+		if made = min(made, heapNow()-read); made <= 1<<16 {
+			break
+		}
+	}
+	if few.Len() != 3 || made > 1<<16 {
 		t.Errorf("the newest %d commits hold %d bytes beside the history", few.Len(), made)
 	}
 	all := log(0)

@@ -44,12 +44,13 @@ func TestAMillionCommits(t *testing.T) {
 	st := onStage(t, fake.Harbor(), NewCommits())
 	var before, after runtime.MemStats
 	runtime.GC()
+	runtime.GC() // and what pools kept over the first
 	runtime.ReadMemStats(&before)
 	q := st.e.Data.AskHistory(st.e, 0)
 	q.Pane.Settle(q.Target, q.Gen, NewHistory(engine.LogOf(longHistory(1_000_000)), 0), nil, st.e.Now)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	held := (after.HeapAlloc - before.HeapAlloc) >> 20
+	held := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) >> 20
 	t.Logf("a million commits hold %d MiB", held)
 	if held > 80 {
 		t.Errorf("a million commits hold %d MiB; 80 of the 150 that the program may take are theirs", held)
