@@ -250,14 +250,7 @@ func (g *Graph) pause(ctx context.Context, d time.Duration) error {
 	if g.sleep != nil {
 		return g.sleep(ctx, d)
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return txn.Sleep(ctx, d)
 }
 
 // recoverySteps are the steps of package recovery in terms of this one.

@@ -120,7 +120,7 @@ func (o Options) completed() Options {
 		o.Grace = defaultGrace
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = Sleep
 	}
 	if o.watch == nil {
 		o.watch = &watcher{attempt: 1}
@@ -128,7 +128,8 @@ func (o Options) completed() Options {
 	return o
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits by a timer, no longer than the context lives.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
