@@ -51,8 +51,7 @@ type execution struct {
 	o     Options
 	out   Settled
 
-	data    []byte                  // of the record that was judged last
-	redo    *txn.Redo               // of it
+	redo    *txn.Redo               // of the record that was acted on last
 	touched bool                    // a table was restored, and nothing is published yet
 	heads   map[txn.Identity]uint64 // newest version of each table, as it was judged or made since
 }
@@ -77,7 +76,7 @@ func (e *execution) settle(ctx context.Context) error {
 		if r == nil && e.touched {
 			// Its writer came back, published and retired it, and a restore of ours lies
 			// above: nobody could tell whose that is.
-			if err := e.redo.Rewrite(ctx, e.data); err != nil {
+			if err := e.redo.Rewrite(ctx); err != nil {
 				return err
 			}
 			e.touched = false
@@ -162,11 +161,11 @@ func said(v *txn.Verdict) string {
 // act does what is right, audits it, and retires the record.
 func (e *execution) act(ctx context.Context, r *record) error {
 	v := r.Verdict
-	e.data, e.heads = r.data, map[txn.Identity]uint64{}
+	e.heads = map[txn.Identity]uint64{}
 	for i, t := range r.Verdict.Tables {
 		e.heads[t.Table] = r.Tables[i].Head
 	}
-	e.redo = txn.NewRedo(e.store, r.Key, r.plan, txn.Options{Open: e.o.Open, Known: e.o.Known, Now: e.o.Clock, IDs: e.o.IDs, Backoff: e.o.Backoff})
+	e.redo = txn.NewRedo(e.store, r.Key, r.data, r.plan, txn.Options{Open: e.o.Open, Known: e.o.Known, Now: e.o.Clock, IDs: e.o.IDs, Backoff: e.o.Backoff})
 	row := audit.Row{Kind: audit.RolledForward, Actor: r.Actor, Operation: r.Operation, Writer: r.Kind, Outcomes: forward(r), At: e.o.Clock()}
 	e.out.Do, e.out.RolledTo = v.Do, txn.Forward
 	var err error
@@ -204,13 +203,13 @@ func (e *execution) act(ctx context.Context, r *record) error {
 // removes the record.
 func (e *execution) retire(ctx context.Context, r *record, row audit.Row) error {
 	if r.Verdict.Promote {
-		if err := promote.Promote(ctx, e.redo.Guarded(e.data), r.plan.TargetIRHash); err != nil {
+		if err := promote.Promote(ctx, e.redo.Guarded(), r.plan.TargetIRHash); err != nil {
 			return e.unless(ctx, err)
 		}
 		e.tell(Event{Step: StepPromoted})
 	}
 	if r.Verdict.Unstage {
-		if err := promote.Unstage(ctx, e.redo.Guarded(e.data), r.staged); err != nil {
+		if err := promote.Unstage(ctx, e.redo.Guarded(), r.staged); err != nil {
 			return e.unless(ctx, err)
 		}
 		e.gone(r.staged)
@@ -231,7 +230,7 @@ func (e *execution) retire(ctx context.Context, r *record, row audit.Row) error 
 // unless gives an error about the schema files, unless the record has gone: then
 // they may be those of another schema apply.
 func (e *execution) unless(ctx context.Context, err error) error {
-	if gone := e.redo.Stands(ctx, e.data); txn.Overtaken(gone) {
+	if gone := e.redo.Stands(ctx); txn.Overtaken(gone) {
 		return gone
 	}
 	return err
@@ -259,7 +258,7 @@ func (e *execution) commit(done *txn.Redone, err error) error {
 // remove removes objects, those of one dataset at a time.
 func (e *execution) remove(ctx context.Context, datasets [][]string) error {
 	for _, keys := range datasets {
-		if err := refs.Remove(ctx, e.redo.Guarded(e.data), keys); err != nil {
+		if err := refs.Remove(ctx, e.redo.Guarded(), keys); err != nil {
 			return fmt.Errorf("removing what operation %s made and nobody reads: %w", e.out.Item.Operation, err)
 		}
 		e.gone(keys)
@@ -299,7 +298,7 @@ func (e *execution) back(ctx context.Context, r *record) error {
 	if err := e.remove(ctx, r.forks); err != nil {
 		return err
 	}
-	if err := e.redo.Decide(ctx, r.data, r.Verdict.Outcomes); err != nil {
+	if err := e.redo.Decide(ctx, r.Verdict.Outcomes); err != nil {
 		return err
 	}
 	e.tell(Event{Step: StepDecided})

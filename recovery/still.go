@@ -30,7 +30,7 @@ func (e *execution) still(ctx context.Context, r *record) error {
 	} else {
 		err = txn.Overtake(fmt.Sprintf("operation %s went on while it was recovered", r.Operation))
 	}
-	if lost := e.redo.Rewrite(context.WithoutCancel(ctx), e.data); lost != nil {
+	if lost := e.redo.Rewrite(context.WithoutCancel(ctx)); lost != nil {
 		return fmt.Errorf("%v; %w", err, lost) // and not to judge anew: there is no record
 	}
 	return err
@@ -41,7 +41,7 @@ func (e *execution) wentOn(ctx context.Context, r *record) (bool, error) {
 	if moved, err := e.moved(ctx, r); err != nil || !moved {
 		return false, err
 	}
-	again := &record{Item: r.Item, data: r.data}
+	again := &record{Item: r.Item}
 	again.Tables = slices.Clone(r.Tables)
 	if err := newLooker(e.store, e.o).interpret(ctx, again, nil); err != nil {
 		return false, err

@@ -278,18 +278,15 @@ func (p *publishing) visible(ctx context.Context) (*Receipt, error) {
 		ID: p.plan.Lineage.CommitID, Branch: p.plan.Base.Branch, ManifestVersion: made.Version, Parent: made.Parent,
 		MergedParent: text(p.plan.Lineage.MergedParent), Actor: p.plan.Actor, CreatedAt: p.plan.Lineage.CreatedAt,
 	}
-	p.out.Warm = p.warm(made)
+	p.out.Warm = p.t.left(made.View, p.after)
 	return p.out, nil
 }
-
-// warm is what the next write may begin with: the view, and the tables that are
-// at their published version.
-func (p *publishing) warm(made *manifest.Published) *Warm { return p.t.left(made.View, p.after) }
 
 // Warm is what this base leaves for the next write.
 func (t *Txn) Warm() *Warm { return t.left(t.View, map[Identity]*lance.Snapshot{}) }
 
-// left is what is known of a view's tables.
+// left is what the next write may begin with: a view, and those of its tables that
+// are known at their published version.
 func (t *Txn) left(view *manifest.View, tables map[Identity]*lance.Snapshot) *Warm {
 	if view == nil { // it was published and could not be read
 		return nil

@@ -21,15 +21,16 @@ import (
 type Redo struct {
 	store   blob.Store
 	key     string
+	record  []byte // as it was judged
 	plan    *PublishPlan
 	decided []byte // the record with the roll-back that Decide wrote down
 	o       Options
 }
 
-// NewRedo begins with the plan that a record tells. key is the object that holds
-// it, as it was listed. Of the options Open, Known, Now, IDs and Backoff count.
-func NewRedo(store blob.Store, key string, plan *PublishPlan, o Options) *Redo {
-	return &Redo{store: store, key: key, plan: plan, o: o.completed()}
+// NewRedo begins with a record, as it was judged, and the plan that it tells. key is
+// the object that holds it, as it was listed. Of the options Open, Known, Now, IDs and Backoff count.
+func NewRedo(store blob.Store, key string, record []byte, plan *PublishPlan, o Options) *Redo {
+	return &Redo{store: store, key: key, record: record, plan: plan, o: o.completed()}
 }
 
 // Redone is a commit that holds the outcome of an operation.
@@ -54,11 +55,11 @@ func Overtake(what string) error { return &overtaken{what} }
 func (e *overtaken) Error() string { return e.what + ": another program came first; look again" }
 
 // Decide writes the outcomes of a roll-back into the record, so that no later
-// pass decides otherwise. judged are the bytes of the record that the verdict is
-// about: another record is left as it is.
-func (r *Redo) Decide(ctx context.Context, judged []byte, outcomes []TableOutcome) error {
+// pass decides otherwise. Another record than the one that was judged is left as it
+// is.
+func (r *Redo) Decide(ctx context.Context, outcomes []TableOutcome) error {
 	if r.plan.Kind == sidecar.Optimize || r.plan.back {
-		return r.Stands(ctx, judged) // it has no place for them; they are there
+		return r.Stands(ctx) // it has no place for them; they are there
 	}
 	next, err := r.plan.RollBack(outcomes)
 	if err != nil {
@@ -73,7 +74,7 @@ func (r *Redo) Decide(ctx context.Context, judged []byte, outcomes []TableOutcom
 		return err
 	}
 	r.decided = data
-	if err := r.Stands(ctx, judged); err != nil {
+	if err := r.Stands(ctx); err != nil {
 		return err
 	}
 	if _, err := putRecord(ctx, r.store, r.key, data); err != nil {
@@ -87,7 +88,7 @@ func (r *Redo) Decide(ctx context.Context, judged []byte, outcomes []TableOutcom
 // table that is restored already it reads that version. The slot says what to
 // publish.
 func (r *Redo) Restore(ctx context.Context, v TableVerdict) (Slot, error) {
-	snap, err := r.judged(ctx, v)
+	snap, err := r.opened(ctx, v)
 	if err != nil {
 		return Slot{}, fmt.Errorf("restoring %s: %w", v.Alias, err)
 	}
@@ -140,7 +141,7 @@ func (r *Redo) Forward(ctx context.Context, v Verdict) (*Redone, error) {
 
 // newest binds the version of a table that was judged.
 func (r *Redo) newest(ctx context.Context, t TableVerdict) (Bound, error) {
-	snap, err := r.judged(ctx, t)
+	snap, err := r.opened(ctx, t)
 	if err != nil {
 		return Bound{}, fmt.Errorf("publishing %s: %w", t.Alias, err)
 	}
@@ -152,8 +153,8 @@ func (r *Redo) newest(ctx context.Context, t TableVerdict) (Bound, error) {
 	return Bound{Table: t.Table, Output: out, Last: LinkOf(t.Head, tx).transaction()}, err
 }
 
-// judged opens the version of a table that a verdict is about.
-func (r *Redo) judged(ctx context.Context, v TableVerdict) (*lance.Snapshot, error) {
+// opened is the version of a table that a verdict is about.
+func (r *Redo) opened(ctx context.Context, v TableVerdict) (*lance.Snapshot, error) {
 	folder, ok := manifest.Location(v.Alias, manifest.Identity(v.Table))
 	if !ok {
 		return nil, r.plan.fail("%s is no table", v.Alias)
@@ -243,12 +244,13 @@ func (p *PublishPlan) RecoveryCommits() (forward, back string) {
 }
 
 // Rewrite writes the record again, when there is none: for what was done after
-// it was retired, by whomever. judged are its bytes, but for what Decide added.
-func (r *Redo) Rewrite(ctx context.Context, judged []byte) error {
+// it was retired, by whomever.
+func (r *Redo) Rewrite(ctx context.Context) error {
+	record := r.record
 	if r.decided != nil {
-		judged = r.decided
+		record = r.decided
 	}
-	if _, err := r.store.PutIfAbsent(ctx, r.key, judged); err != nil && !errors.Is(err, blob.ErrExists) {
+	if _, err := r.store.PutIfAbsent(ctx, r.key, record); err != nil && !errors.Is(err, blob.ErrExists) {
 		return fmt.Errorf("writing the record %s again, which was removed a moment before: %w", r.key, err)
 	}
 	return nil
