@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,11 +26,12 @@ var besides = map[string]func(fault.Call) bool{
 }
 
 // ordered is a store whose answers of one kind come late, and others fail the
-// first time.
-func ordered(s blob.Store, late string, failing map[string]error) *fault.Store {
+// first time that they are asked for once it is on.
+func ordered(s blob.Store, on *atomic.Bool, late string, failing map[string]error) *fault.Store {
 	var rules []fault.Rule
 	for name, err := range failing {
-		rules = append(rules, fault.Rule{Match: besides[name], Do: func(ctx context.Context, a *fault.Attempt) error {
+		match := func(c fault.Call) bool { return on.Load() && besides[name](c) }
+		rules = append(rules, fault.Rule{Match: match, Do: func(ctx context.Context, a *fault.Attempt) error {
 			if name == late {
 				_ = fault.Delay(time.Second)(ctx, a)
 			}
@@ -82,7 +84,43 @@ func TestWhicheverAnswerComesFirst(t *testing.T) {
 					if !c.recover {
 						o.Recover = nil
 					}
-					_, err := txn.Begin(t.Context(), ordered(s, late, c.failing), o)
+					var on atomic.Bool
+					on.Store(true)
+					_, err := txn.Begin(t.Context(), ordered(s, &on, late, c.failing), o)
+					if !c.right(err) {
+						t.Errorf("%T: %v", err, err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// So it is at the gates, where a write that is prepared looks once more.
+func TestWhicheverAnswerComesFirstAtTheGates(t *testing.T) {
+	lost := map[string]error{"view": errors.New("the view"), "schema": errors.New("the schema")}
+	for name, c := range map[string]struct {
+		lock  bool
+		right func(error) bool
+	}{
+		"the lock, and all else fails": {true, func(err error) bool { return errors.As(err, new(*txn.LockedError)) }},
+		"all else fails":               {false, func(err error) bool { return errors.Is(err, lost["schema"]) }},
+	} {
+		for _, late := range []string{"records", "lock", "view", "schema", "none"} {
+			t.Run(name+"; late: "+late, func(t *testing.T) {
+				s := demo(t)
+				port := ids(t, s, ports)[0]
+				synctest.Test(t, func(t *testing.T) {
+					var on atomic.Bool
+					met := func(ctx context.Context, _ *txn.Txn) error {
+						on.Store(true)
+						if !c.lock {
+							return nil
+						}
+						_, err := s.Put(ctx, txn.LockKey, []byte("{}"))
+						return err
+					}
+					_, err := txn.Run(t.Context(), ordered(s, &on, late, lost), writing(1), plan(txn.Additive, set(ports, port, "name", "Ours"), met))
 					if !c.right(err) {
 						t.Errorf("%T: %v", err, err)
 					}
