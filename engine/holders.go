@@ -37,8 +37,8 @@ func (h holdings) of(version uint64) []Holder {
 
 // holdings finds what holds the versions of a chain: branches that are
 // published from it or were forked from it, tags, merge bases of every branch
-// with main, and recovery records. A branch, tag or ref that cannot be read, or
-// not whole, may hold any of them: that is said by unknown, not passed over in
+// with main, and recovery records. A branch, tag, ref or record that cannot be read,
+// or not whole, may hold any of them: that is said by unknown, not passed over in
 // silence.
 func (o *operation) holdings(ctx context.Context, d chainOf) (held holdings, unknown *IncompleteError, err error) {
 	var (
@@ -59,6 +59,11 @@ func (o *operation) holdings(ctx context.Context, d chainOf) (held holdings, unk
 	}
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, p := range folder.sidecars {
+		if p.record == nil || p.err != nil {
+			unread = append(unread, fmt.Sprintf("the recovery record %s cannot be read and may need any of them: %s", p.Key, p.Problem))
+		}
 	}
 	all, unknown = readable(all, d.table, unread)
 	for _, f := range forks {

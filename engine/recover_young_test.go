@@ -3,13 +3,17 @@ package engine_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/engine"
 	"github.com/omnideck/omnideck/internal/stuck"
 	"github.com/omnideck/omnideck/schema"
@@ -78,5 +82,46 @@ func TestStagedFilesAreWaitedForWhenTheRecordGoes(t *testing.T) {
 	r, err := g.Recover(t.Context(), engine.RecoverOptions{})
 	if err != nil || r.Refused() != nil || len(r.Settled) != 1 || !r.Settled[0].Waited || r.Staging == nil || !r.Staging.Done || naps != 21 {
 		t.Errorf("%+v, %v after %d naps", r, err, naps)
+	}
+}
+
+// A folder full of what looks like records is counted, and not read without end; what
+// was not read is told as such.
+func TestRecordsWithoutEnd(t *testing.T) {
+	store := stuck.One(t, "update-node", 0).Store(t, stuck.Root)
+	for i := range 300 {
+		if _, err := store.Put(t.Context(), fmt.Sprintf("__recovery/%04d.json", i), []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := blob.NewMeter(nil)
+	seen, err := stuck.Graph(t, store).PendingRecords(blob.WithMeter(t.Context(), m))
+	if n := m.Totals().Requests; err != nil || len(seen) != 300 || n > 260 {
+		t.Fatalf("%d records, %d requests, %v", len(seen), n, err)
+	}
+	for i, p := range seen {
+		if unread := p.Problem == "not read: there are 300 sidecars"; unread != (i >= 256) || p.Refused == unread {
+			t.Errorf("%+v", p)
+		}
+	}
+	if v, err := stuck.Graph(t, store).Verify(t.Context(), engine.VerifyOptions{}); err != nil || v.Clean || len(v.Problems) < 300 {
+		t.Errorf("verify: %+v, %v", v, err)
+	}
+}
+
+// A record that cannot be read may hold any version: what holds one is then not told
+// as if there were no record.
+func TestUnreadableRecordMayHoldAnyVersion(t *testing.T) {
+	s := stuck.One(t, "load-merge", 8)
+	key, files := s.Pending[0], maps.Clone(s.Files)
+	whole, err := stuck.Graph(t, s.Store(t, stuck.Root)).Holds(t.Context(), "node:Port", 5)
+	if err != nil || !slices.ContainsFunc(whole.HeldBy, func(h engine.Holder) bool { return h.Kind == "recovery" }) {
+		t.Fatalf("%+v, %v", whole, err)
+	}
+	files[key] = files[key][:100]
+	var part *engine.IncompleteError
+	h, err := stuck.Graph(t, stuck.StoreOf(t, stuck.Root, files)).Holds(t.Context(), "node:Port", 5)
+	if !errors.As(err, &part) || !strings.Contains(err.Error(), key) {
+		t.Errorf("%+v, %v", h, err)
 	}
 }

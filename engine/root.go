@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,8 +91,12 @@ func published(view *manifest.View, pending []pendingSidecar) schema.Published {
 	return out
 }
 
-// maxSidecars is the number of sidecars that `info` reads.
-const maxSidecars = 16
+// maxSidecars is the number of sidecars that `info` reads, mostSidecars that of any
+// look: a sound graph has none or one. Of the others only the names are told.
+const (
+	maxSidecars  = 16
+	mostSidecars = 256
+)
 
 // pendingSidecar is one sidecar as it was found.
 type pendingSidecar struct {
@@ -106,7 +111,7 @@ type recoveryFolder struct {
 	others   []string // names that are no sidecars
 }
 
-// sidecars lists `__recovery/` and reads up to limit sidecars (0 = all). One
+// sidecars lists `__recovery/` and reads up to limit sidecars (0 = mostSidecars). One
 // that vanishes between listing and reading is gone: its operation has ended.
 func (o *operation) sidecars(ctx context.Context, limit int) (*recoveryFolder, error) {
 	out := &recoveryFolder{}
@@ -121,10 +126,7 @@ func (o *operation) sidecars(ctx context.Context, limit int) (*recoveryFolder, e
 			out.others = append(out.others, e.Key)
 		}
 	}
-	read := len(keys)
-	if limit > 0 {
-		read = min(read, limit)
-	}
+	read := min(len(keys), cmp.Or(limit, mostSidecars))
 	found := make([]*pendingSidecar, len(keys))
 	err := o.each(read, func(i int) error {
 		p, err := o.readSidecar(ctx, keys[i])
