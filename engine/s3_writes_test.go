@@ -20,12 +20,10 @@ import (
 // what the totals say.
 func onTheWire(t *testing.T, l *lab.Lab, f func() blob.Totals) blob.Totals {
 	t.Helper()
-	settled(t, l, 0)
 	if err := l.Reset(); err != nil {
 		t.Fatal(err)
 	}
 	said := f()
-	settled(t, l, said.Requests)
 	log, err := l.Log()
 	if err != nil {
 		t.Fatal(err)
@@ -44,21 +42,6 @@ func onTheWire(t *testing.T, l *lab.Lab, f func() blob.Totals) blob.Totals {
 			said.Requests, said.Ops, said.BytesRead, said.BytesWritten, len(log), seen, read, wrote)
 	}
 	return said
-}
-
-// settled waits until the proxy, which counts a request when it has been answered,
-// has counted so many, and no more come.
-func settled(t *testing.T, l *lab.Lab, least int64) {
-	t.Helper()
-	for last, same, n := int64(-1), 0, 0; same < 5 && n < 500; n++ {
-		seen, err := l.Stats()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if same++; seen.Requests != last || seen.Requests < least {
-			last, same = seen.Requests, 0
-		}
-	}
 }
 
 // Every write asks a real endpoint for what it asks a store in memory for, cold and

@@ -49,6 +49,7 @@ type Lab struct {
 	dir      string
 	procs    []*exec.Cmd
 	between  *httptest.Server
+	gate     *gate // nil without s3meter
 }
 
 // Start runs the endpoint; binaries are looked for in bin (see Binaries).
@@ -75,7 +76,7 @@ func Start(ctx context.Context, bin string, opts Options) (l *Lab, err error) {
 		if err != nil {
 			return nil, err
 		}
-		l.between = httptest.NewServer(opts.Between(forward(u)))
+		l.between = httptest.NewServer(opts.Between(forward(u, &http.Transport{DisableCompression: true}, func() {})))
 		l.Endpoint = l.between.URL
 	}
 	if !opts.Meter {
@@ -97,7 +98,8 @@ func Start(ctx context.Context, bin string, opts Options) (l *Lab, err error) {
 	if err := reachable(ctx, control); err != nil {
 		return nil, err
 	}
-	l.Endpoint = "http://" + addr
+	l.gate = newGate(&url.URL{Scheme: "http", Host: addr})
+	l.Endpoint = l.gate.server.URL
 	return l, nil
 }
 
@@ -166,28 +168,12 @@ func reachable(ctx context.Context, addr string) error {
 	}
 }
 
-// forward hands requests on unchanged, the Host included, because it is signed.
-func forward(to *url.URL) http.Handler {
-	t := &http.Transport{DisableCompression: true}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := r.Clone(r.Context())
-		out.URL.Scheme, out.URL.Host, out.RequestURI = to.Scheme, to.Host, ""
-		resp, err := t.RoundTrip(out)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadGateway)
-			return
-		}
-		defer resp.Body.Close()
-		for k, v := range resp.Header {
-			w.Header()[k] = v
-		}
-		w.WriteHeader(resp.StatusCode)
-		_, _ = io.Copy(w, resp.Body) // a client that is gone is no concern of ours
-	})
-}
-
 // Stop ends what Start started.
 func (l *Lab) Stop() {
+	if l.gate != nil {
+		l.gate.close()
+		l.gate = nil
+	}
 	for _, p := range l.procs {
 		_ = p.Process.Signal(syscall.SIGTERM)
 	}
@@ -248,8 +234,12 @@ type Request struct {
 	EndMS    float64 `json:"end_ms"`
 }
 
-// Reset makes s3meter forget.
+// Reset makes s3meter forget all requests of clients that are done.
 func (l *Lab) Reset() error {
+	if err := l.settle(); err != nil {
+		return err
+	}
+	l.gate.forget()
 	resp, err := http.Post(l.control+"/reset", "", nil)
 	if err != nil {
 		return err
@@ -257,14 +247,33 @@ func (l *Lab) Reset() error {
 	return resp.Body.Close()
 }
 
-// Stats asks s3meter.
+// Stats are those of all requests since Reset, of clients that are done.
 func (l *Lab) Stats() (s Stats, err error) {
+	if err := l.settle(); err != nil {
+		return s, err
+	}
+	return l.stats()
+}
+
+func (l *Lab) stats() (s Stats, err error) {
 	err = l.ask("/stats", func(d *json.Decoder) error { return d.Decode(&s) })
 	return s, err
 }
 
-// Log asks s3meter for every request, oldest first.
+var errNoMeter = errors.New("this lab runs without s3meter")
+
+func (l *Lab) settle() error {
+	if l.gate == nil {
+		return errNoMeter
+	}
+	return l.gate.settle(func() (int64, error) { s, err := l.stats(); return s.Requests, err })
+}
+
+// Log is every request since Reset, of clients that are done, oldest first.
 func (l *Lab) Log() (log []Request, err error) {
+	if err := l.settle(); err != nil {
+		return nil, err
+	}
 	err = l.ask("/log", func(d *json.Decoder) error {
 		for {
 			var r Request
@@ -282,9 +291,6 @@ func (l *Lab) Log() (log []Request, err error) {
 }
 
 func (l *Lab) ask(path string, read func(*json.Decoder) error) error {
-	if l.control == "" {
-		return errors.New("this lab runs without s3meter")
-	}
 	resp, err := http.Get(l.control + path)
 	if err != nil {
 		return err
