@@ -33,7 +33,7 @@ func (o *operation) contract(ctx context.Context) (c *schema.Contract, pending b
 	err = o.together(
 		func() error { o.schemaFiles(ctx, schema.Keys, files); return nil },
 		func() (err error) { root, err = o.listRoot(ctx); return err },
-		func() (err error) { folder, err = o.sidecars(ctx, maxSidecars); return err },
+		func() (err error) { folder, err = o.sidecars(ctx, glanced); return err },
 		func() error {
 			var err error
 			if view, err = o.open(ctx, mainName, 0); err == nil {

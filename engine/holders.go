@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/recovery"
 )
 
 // holdings are the reasons for which versions of one chain must stay.
@@ -52,7 +53,7 @@ func (o *operation) holdings(ctx context.Context, d chainOf) (held holdings, unk
 	err = o.together(
 		func() (err error) { all, err = o.allViews(ctx); return err },
 		func() (err error) { forks, tags, unread, err = o.datasetRefs(ctx, d.location); return err },
-		func() (err error) { folder, err = o.sidecars(ctx, 0); return err },
+		func() (err error) { folder, err = o.sidecars(ctx, recovery.MaxRecords); return err },
 	)
 	if err == nil {
 		err = ctx.Err() // then what could not be read says nothing of the graph
@@ -61,7 +62,7 @@ func (o *operation) holdings(ctx context.Context, d chainOf) (held holdings, unk
 		return nil, nil, err
 	}
 	for _, p := range folder.sidecars {
-		if p.record == nil || p.err != nil {
+		if p.untold() {
 			unread = append(unread, fmt.Sprintf("the recovery record %s cannot be read and may need any of them: %s", p.Key, p.Problem))
 		}
 	}

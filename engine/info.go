@@ -95,7 +95,7 @@ func (s *survey) without(part string) bool {
 func (s *survey) read(ctx context.Context, at At) error {
 	err := s.together(
 		s.part(UnreadRoot, "", func() (err error) { s.root, err = s.listRoot(ctx); return err }),
-		s.part(UnreadRecovery, sidecar.Folder, func() (err error) { s.folder, err = s.sidecars(ctx, maxSidecars); return err }),
+		s.part(UnreadRecovery, sidecar.Folder, func() (err error) { s.folder, err = s.sidecars(ctx, glanced); return err }),
 		func() error { return s.readBranches(ctx) },
 		func() error { s.schemaFiles(ctx, schema.Keys, s.files); return nil },
 		func() error { return s.readManifest(ctx, at) },

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -211,6 +212,21 @@ func TestMutateEndsWhereNobodyMayAct(t *testing.T) {
 	}
 }
 
+// napping is a graph that is opened for writing and whose clock its own naps alone
+// move; slept is told of each.
+func napping(t *testing.T, store blob.Store, clock *time.Time, slept func(context.Context, time.Duration) error) *engine.Graph {
+	t.Helper()
+	g, err := engine.Open(t.Context(), stuck.Root, engine.Options{Store: store, Write: true, NoCache: true, Clock: func() time.Time { return *clock }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.SetSleep(func(ctx context.Context, d time.Duration) error {
+		*clock = clock.Add(d)
+		return cmp.Or(slept(ctx, d), ctx.Err())
+	})
+	return g
+}
+
 // A young record is waited for: until its writer ended, or its grace is over.
 func TestRecoverWaitsForTheYoung(t *testing.T) {
 	s := stuck.One(t, "load-merge", 8)
@@ -220,17 +236,12 @@ func TestRecoverWaitsForTheYoung(t *testing.T) {
 		store := s.Store(t, stuck.Root)
 		began, _ := s.Record(t).IDTime()
 		clock := began.Add(10 * time.Second)
-		g, err := engine.Open(t.Context(), stuck.Root, engine.Options{Store: store, Write: true, NoCache: true, Clock: func() time.Time { return clock }})
-		if err != nil {
-			t.Fatal(err)
-		}
 		naps := 0
-		g.SetSleep(func(ctx context.Context, d time.Duration) error {
-			clock = clock.Add(d)
+		g := napping(t, store, &clock, func(ctx context.Context, _ time.Duration) error {
 			if naps++; naps == 3 && c.gone {
 				return store.Delete(ctx, s.Pending[0])
 			}
-			return ctx.Err()
+			return nil
 		})
 		p, err := g.PlanRecovery(t.Context())
 		if err != nil || p.Records[0].Left(clock) != 20*time.Second || p.Records[0].Stops(clock, engine.RecoverOptions{}) != engine.RecoveryYoung || p.Records[0].Danger != 4 {
@@ -393,15 +404,8 @@ func TestRecoverStagedFilesWithoutARecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		var clock time.Time
-		g, err := engine.Open(t.Context(), stuck.Root, engine.Options{Store: store, Write: true, NoCache: true, Clock: func() time.Time { return clock }})
-		if err != nil {
-			t.Fatal(err)
-		}
 		var naps time.Duration
-		g.SetSleep(func(ctx context.Context, d time.Duration) error {
-			clock, naps = clock.Add(d), naps+d
-			return ctx.Err()
-		})
+		g := napping(t, store, &clock, func(_ context.Context, d time.Duration) error { naps += d; return nil })
 		for e, err := range store.List(t.Context(), blob.ListOptions{Prefix: "_schema."}) {
 			if err != nil {
 				t.Fatal(err)

@@ -67,17 +67,12 @@ func TestStagedFilesAreWaitedForWhenTheRecordGoes(t *testing.T) {
 	if _, err := store.Put(t.Context(), key, bytes.ReplaceAll(young.Files[young.Pending[0]], []byte(young.Record(t).OperationID), []byte(id))); err != nil {
 		t.Fatal(err)
 	}
-	g, err := engine.Open(t.Context(), stuck.Root, engine.Options{Store: store, Write: true, NoCache: true, Clock: func() time.Time { return clock }})
-	if err != nil {
-		t.Fatal(err)
-	}
 	naps := 0
-	g.SetSleep(func(ctx context.Context, d time.Duration) error {
-		clock = clock.Add(d)
+	g := napping(t, store, &clock, func(ctx context.Context, _ time.Duration) error {
 		if naps++; naps == 3 {
 			return store.Delete(ctx, key)
 		}
-		return ctx.Err()
+		return nil
 	})
 	r, err := g.Recover(t.Context(), engine.RecoverOptions{})
 	if err != nil || r.Refused() != nil || len(r.Settled) != 1 || !r.Settled[0].Waited || r.Staging == nil || !r.Staging.Done || naps != 21 {

@@ -231,17 +231,17 @@ const mostNamed = 3
 
 // doings are the tables to which one of these things is to be done.
 func doings(tables []recovery.Table, which ...txn.TableDo) (out []string) {
-	var those [txn.PublishHead + 1][]string
-	for i := range tables {
-		do := tables[i].Verdict.Do
-		those[do] = append(those[do], willTable(&tables[i]))
-	}
 	for _, do := range which {
-		if n := len(those[do]); n > mostNamed {
-			out = append(out, willTables(do, n))
-		} else {
-			out = append(out, those[do]...)
+		var those []string
+		for i := range tables {
+			if tables[i].Verdict.Do == do {
+				those = append(those, willTable(&tables[i]))
+			}
 		}
+		if n := len(those); n > mostNamed {
+			those = []string{willTables(do, n)}
+		}
+		out = append(out, those...)
 	}
 	return out
 }

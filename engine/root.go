@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/omnideck/omnideck/blob"
 	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/recovery"
 	"github.com/omnideck/omnideck/schema"
 	"github.com/omnideck/omnideck/txn"
 	"github.com/omnideck/omnideck/txn/sidecar"
@@ -91,12 +91,9 @@ func published(view *manifest.View, pending []pendingSidecar) schema.Published {
 	return out
 }
 
-// maxSidecars is the number of sidecars that `info` reads, mostSidecars that of any
-// look: a sound graph has none or one. Of the others only the names are told.
-const (
-	maxSidecars  = 16
-	mostSidecars = 256
-)
+// glanced is the number of sidecars that `info` reads; any other look reads
+// recovery.MaxRecords. Of more only the names are told.
+const glanced = 16
 
 // pendingSidecar is one sidecar as it was found.
 type pendingSidecar struct {
@@ -105,14 +102,17 @@ type pendingSidecar struct {
 	err    error           // why it could not be read in full, or which rule of its shape it breaks
 }
 
+// untold says that nobody knows which tables it is about: it may be any.
+func (p *pendingSidecar) untold() bool { return p.record == nil || p.err != nil }
+
 // recoveryFolder is what lies in __recovery/.
 type recoveryFolder struct {
 	sidecars []pendingSidecar
 	others   []string // names that are no sidecars
 }
 
-// sidecars lists `__recovery/` and reads up to limit sidecars (0 = mostSidecars). One
-// that vanishes between listing and reading is gone: its operation has ended.
+// sidecars lists `__recovery/` and reads up to limit sidecars. One that
+// vanishes between listing and reading is gone: its operation has ended.
 func (o *operation) sidecars(ctx context.Context, limit int) (*recoveryFolder, error) {
 	out := &recoveryFolder{}
 	var keys []string
@@ -126,7 +126,7 @@ func (o *operation) sidecars(ctx context.Context, limit int) (*recoveryFolder, e
 			out.others = append(out.others, e.Key)
 		}
 	}
-	read := min(len(keys), cmp.Or(limit, mostSidecars))
+	read := min(len(keys), limit)
 	found := make([]*pendingSidecar, len(keys))
 	err := o.each(read, func(i int) error {
 		p, err := o.readSidecar(ctx, keys[i])
@@ -228,7 +228,7 @@ func (g *Graph) Pending(ctx context.Context) ([]Pending, error) {
 		var folder *recoveryFolder
 		err := o.together(
 			func() error { return o.requireGraph(ctx) },
-			func() (err error) { folder, err = o.sidecars(ctx, 0); return err },
+			func() (err error) { folder, err = o.sidecars(ctx, recovery.MaxRecords); return err },
 		)
 		if err != nil {
 			return nil, err
@@ -266,7 +266,7 @@ func (g *Graph) Pending(ctx context.Context) ([]Pending, error) {
 // a GET for each. Whether one was published is not told.
 func (g *Graph) PendingRecords(ctx context.Context) ([]Pending, error) {
 	return do(ctx, g, "pending records", func(ctx context.Context, o *operation) ([]Pending, error) {
-		folder, err := o.sidecars(ctx, 0)
+		folder, err := o.sidecars(ctx, recovery.MaxRecords)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/omnideck/omnideck/blob/cache"
 	"github.com/omnideck/omnideck/branches"
 	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/recovery"
 	"github.com/omnideck/omnideck/schema"
 )
 
@@ -188,7 +189,7 @@ func (v *verifier) contract(ctx context.Context, views []*manifest.View) (*schem
 	err := together(
 		func() error { v.schemaFiles(ctx, schema.Keys, files); return nil },
 		func() (err error) { root, err = v.listRoot(ctx); return err },
-		func() (err error) { v.folder, err = v.sidecars(ctx, 0); return err },
+		func() (err error) { v.folder, err = v.sidecars(ctx, recovery.MaxRecords); return err },
 	)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnideck/omnideck/lance"
 	"github.com/omnideck/omnideck/manifest"
+	"github.com/omnideck/omnideck/recovery"
 	"github.com/omnideck/omnideck/txn"
 )
 
@@ -60,7 +61,7 @@ func (v *verifier) heads(ctx context.Context, views []*manifest.View) error {
 // record away after it published. So records are looked for again, then the
 // branch.
 func (v *verifier) unexplained(ctx context.Context, above []aboveTable) error {
-	folder, err := v.sidecars(ctx, 0)
+	folder, err := v.sidecars(ctx, recovery.MaxRecords)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (v *verifier) lock(staged []string) {
 // may be about any.
 func (f *recoveryFolder) recorded(e manifest.Entry) bool {
 	return slices.ContainsFunc(f.sidecars, func(p pendingSidecar) bool {
-		return p.record == nil || p.err != nil || slices.ContainsFunc(p.Tables, func(t PendingTable) bool {
+		return p.untold() || slices.ContainsFunc(p.Tables, func(t PendingTable) bool {
 			return t.Table == e.Alias || strings.HasSuffix(t.Path, "/"+e.Location)
 		})
 	})

@@ -18,8 +18,8 @@ import (
 	"github.com/omnideck/omnideck/txn/sidecar"
 )
 
-// maxRecords bounds how many records are read: a sound graph has none or one.
-const maxRecords = 256
+// MaxRecords bounds how many records are read: a sound graph has none or one.
+const MaxRecords = 256
 
 // sideBySide is how many requests are in flight when nothing else is asked for.
 const sideBySide = 16
@@ -134,8 +134,8 @@ func (l *looker) records(ctx context.Context) (out []record, others []string, er
 			return nil, nil, fmt.Errorf("listing the recovery records in %s: %w", sidecar.Folder, err)
 		case e.IsPrefix || !strings.HasSuffix(e.Key, sidecar.Suffix):
 			others = append(others, e.Key)
-		case len(keys) == maxRecords:
-			return nil, nil, fmt.Errorf("more than %d recovery records lie in %s: no program leaves so many, and none was looked at", maxRecords, sidecar.Folder)
+		case len(keys) == MaxRecords:
+			return nil, nil, fmt.Errorf("more than %d recovery records lie in %s: no program leaves so many, and none was looked at", MaxRecords, sidecar.Folder)
 		default:
 			keys = append(keys, e.Key)
 		}

@@ -275,7 +275,7 @@ func Links(ctx context.Context, store blob.Store, root, branch string, from, to 
 		return nil, nil
 	}
 	out := make([]Link, to-from)
-	g := beside.New(ctx, 16)
+	g := beside.New(ctx, sideBySide)
 	for i := range out {
 		g.Go(func(gctx context.Context) error {
 			o := open

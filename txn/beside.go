@@ -2,7 +2,8 @@ package txn
 
 import "github.com/omnideck/omnideck/internal/beside"
 
-// sideBySide is how many tables are asked, staged, committed or made at once.
+// sideBySide is how many tables are asked, staged, committed or made, and how many
+// transactions of one are read, at once.
 const sideBySide = 16
 
 // Beside does f of 0 … n-1 side by side, sixteen at once, and gives the first

@@ -144,7 +144,7 @@ func (r *Reader) fetch(ctx context.Context, ranges []layout.Range, pooled bool) 
 		}
 		todo[i].block = len(s.blocks) - 1
 	}
-	if err := together(ctx, len(todo), func(ctx context.Context, k int) error { return r.read(ctx, s, todo[k]) }); err != nil {
+	if err := beside.Each(ctx, len(todo), maxRequests, func(ctx context.Context, k int) error { return r.read(ctx, s, todo[k]) }); err != nil {
 		s.release()
 		return nil, err
 	}
@@ -188,12 +188,6 @@ func (r *Reader) read(ctx context.Context, s *blocks, p pending) error {
 	b, err := r.readRange(ctx, p.rg)
 	s.blocks[p.block] = block{p.rg.Off, b}
 	return err
-}
-
-// together calls f for 0 to n-1, up to maxRequests at once, and returns the
-// error of the first in their order that failed.
-func together(ctx context.Context, n int, f func(ctx context.Context, k int) error) error {
-	return beside.Each(ctx, n, maxRequests, f)
 }
 
 // readRange reads exactly one range.
