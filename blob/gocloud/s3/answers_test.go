@@ -28,7 +28,7 @@ func scripted(t *testing.T) (*faults, caller, *blob.Meter) {
 	}
 	t.Cleanup(func() { s.Close() })
 	m := blob.NewMeter(nil, blob.Keep(100))
-	return f, caller{t, s, blob.WithMeter(t.Context(), m)}, m
+	return f, caller{t, s, blob.WithMeter(t.Context(), m), func() {}}, m
 }
 
 // lose carries a request out and drops the connection instead of answering.
