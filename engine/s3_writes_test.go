@@ -77,7 +77,7 @@ func TestHopsOfAnUpdateOnS3(t *testing.T) {
 	for graph, most := range map[string]int64{"maintained": 32, "midlife": 45, "deep": math.MaxInt64} {
 		uri := onS3At(t, l, graph, graph)
 		cold, warm := math.MaxInt, math.MaxInt // hops
-		for n := 1; n == 1 || n < 8 && (cold > 16 && graph != "deep" || warm > 16); n++ {
+		for n := 1; n == 1 || n < 24 && (cold > 16 && graph != "deep" || warm > 16); n++ {
 			f, err := openAt(t, uri, engine.Options{}).Fragments(context.Background(), "", engine.At{})
 			if err != nil {
 				t.Fatal(err)
