@@ -3,6 +3,8 @@ package lance_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,7 +111,9 @@ func refusals(ctx context.Context, w *walk) map[string]refusal {
 // is left in the store.
 func TestStageRefuses(t *testing.T) {
 	w := grown(t, 21)
-	for name, c := range refusals(t.Context(), w) {
+	all := refusals(t.Context(), w)
+	for _, name := range slices.Sorted(maps.Keys(all)) { // w draws in this order
+		c := all[name]
 		before := len(keysOf(t, w.store.(*memstore.Store)))
 		staged, err := c.stage()
 		if err == nil || staged != nil || !strings.Contains(err.Error(), c.text) {

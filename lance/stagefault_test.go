@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/omnideck/omnideck/blob"
@@ -88,13 +90,16 @@ func TestStagedSweep(t *testing.T) {
 	}
 	base := w.snap.Version()
 	before := len(w.rows)
-	for name, stage := range w.changes() {
+	changes := w.changes()
+	for _, name := range slices.Sorted(maps.Keys(changes)) { // w draws in this order
+		stage := changes[name]
 		want, err := w.changed(w.store.(*memstore.Store).Clone(), stage, "once")
 		if err != nil || want == 0 {
 			t.Fatal(name, err)
 		}
-		for fate, rule := range map[string]fault.Rule{"halt": {Do: fault.Halt}, "lost answer": {Match: fault.Writes, Do: fault.LoseAnswer}} {
-			landed := 0
+		fates := map[string]fault.Rule{"halt": {Do: fault.Halt}, "lost answer": {Match: fault.Writes, Do: fault.LoseAnswer}}
+		for _, fate := range slices.Sorted(maps.Keys(fates)) {
+			rule, landed := fates[fate], 0
 			places, err := fault.Sweep(100, func(at int) (bool, error) {
 				inner := w.store.(*memstore.Store).Clone()
 				rule.At = at

@@ -1,6 +1,7 @@
 package lance_test
 
 import (
+	"maps"
 	"math/rand/v2"
 	"path"
 	"slices"
@@ -41,7 +42,7 @@ func textIndexes(t *testing.T, store blob.Store, files map[string][]byte, f func
 			roots[dir] = true
 		}
 	}
-	for root := range roots {
+	for _, root := range slices.Sorted(maps.Keys(roots)) {
 		chain, err := lance.Versions(t.Context(), store, root, lance.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +117,8 @@ func TestTextIndexFindsWhatAScanFinds(t *testing.T) {
 		want := byValue(t, s, column, x.Covered())
 		var some []string
 		var together []uint64
-		for v, addrs := range want {
+		for _, v := range slices.Sorted(maps.Keys(want)) {
+			addrs := want[v]
 			n.values++
 			got, err := x.Find(t.Context(), v)
 			if err != nil || !slices.Equal(got, addrs) {
@@ -160,8 +162,8 @@ func TestTextIndexInSpoiltFiles(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	g := graph(t, "maintained")
 	refused, right, missed := 0, 0, 0
-	for key, data := range g {
-		base := path.Base(key)
+	for _, key := range slices.Sorted(maps.Keys(g)) { // which are spoilt, and how, is drawn in this order
+		data, base := g[key], path.Base(key)
 		if base != "page_lookup.lance" && base != "page_data.lance" || rnd.IntN(3) > 0 {
 			continue
 		}

@@ -2,7 +2,9 @@ package commit_test
 
 import (
 	"errors"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -252,8 +254,8 @@ func FuzzResolve(f *testing.F) {
 		f.Fatal(err)
 	}
 	seeds := 0
-	for key, b := range files {
-		if strings.HasSuffix(key, ".manifest") && len(b) < 3000 && seeds < 12 {
+	for _, key := range slices.Sorted(maps.Keys(files)) {
+		if b := files[key]; strings.HasSuffix(key, ".manifest") && len(b) < 3000 && seeds < 12 {
 			if m, err := format.ParseManifest(b); err == nil {
 				if tx, err := m.Transaction(); err == nil && tx != nil {
 					raw, err := format.EncodeTransaction(tx.Proto)

@@ -1,7 +1,9 @@
 package file
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -138,7 +140,9 @@ func TestWriteAll(t *testing.T) {
 			sizes = append(sizes, 1023, 1024, 1025)
 		}
 		for _, n := range pace.Every(t, 2, sizes) {
-			for name, schema := range schemas() {
+			all := schemas()
+			for _, name := range slices.Sorted(maps.Keys(all)) { // the values are drawn in this order
+				schema := all[name]
 				mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 				rec := m.record(schema, n, mem)
 				out := writeAll(t, rec, WriteOptions{Allocator: mem})
