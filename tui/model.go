@@ -33,7 +33,7 @@ type model struct {
 	end     context.CancelFunc
 	quit    func()
 	out     *colorprofile.Writer // where the program draws; nil without a program
-	greeted time.Time            // when greet drew; zero = it did not
+	greeted bool                 // greet drew
 	begun   func() *rounds       // told when the renderer runs; nil without a program
 	rounds  *rounds
 	w, h    int

@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -73,4 +76,25 @@ func handed(t *testing.T, st *stage, msgs ...tea.Msg) {
 	if err := st.settle(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// An answer that comes just when time is up does not hide that it is.
+func TestTimeIsUpBesideAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := errors.New("time is up")
+		ws := fake.Harbor()
+		ws.Script = nil
+		for range 64 { // either may be met first
+			st := staged(t, Options{URI: ws.Address, Open: opens(ws), Screen: "tables", Now: time.Now})
+			ctx, cancel := context.WithCancelCause(t.Context())
+			st.ctx = ctx
+			st.start(func() tea.Msg { return nil })
+			synctest.Wait() // the answer is there
+			cancel(gone)
+			if err := st.settle(); !errors.Is(err, gone) {
+				t.Fatalf("it ends with %v, want %v", err, gone)
+			}
+			st.close()
+		}
+	})
 }

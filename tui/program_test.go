@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -306,6 +307,47 @@ func TestPanicWhileDrawingIsACrashToo(t *testing.T) {
 	if s := out.String(); strings.LastIndex(s, "\x1b[?1049l") < strings.LastIndex(s, "\x1b[?1049h") {
 		t.Error("the alternate screen was entered and not left")
 	}
+}
+
+// A panic in Update ends the program as it is left, and by nobody's second panic.
+func TestPanicInUpdateKeepsTheModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ws := fake.Harbor()
+		b := settled(t, ws, Options{URI: ws.Address}, 80, 24)
+		b.overlays = append(b.overlays, nil)
+		if same, cmd := b.Update(press("j")); same != tea.Model(b.model) || cmd == nil || b.crash == nil {
+			t.Errorf("after a panic the model is %v, the crash %v", same, b.crash)
+		}
+		b.stop()
+	})
+}
+
+// A program that is killed before the renderer has drawn leaves the screen that it
+// took at once, however long the machine stood still in between.
+func TestKilledAfterAStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ws := fake.Harbor()
+		ws.Set("", fake.Step{Hang: true})
+		var out lockedBuffer
+		var looks atomic.Int64
+		ctx, kill := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() {
+			done <- Run(ctx, Options{
+				URI: ws.Address, Open: opens(ws), Output: &out, NoInput: true, Width: 80, Height: 24, Env: []string{"TERM=xterm-256color"},
+				Now: func() time.Time { return fake.Epoch.Add(time.Duration(looks.Add(1)) * time.Second) }, // a second goes from look to look
+			})
+		}()
+		synctest.Wait() // before any round of the renderer
+		kill()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run returned %v", err)
+		}
+		if s := out.String(); !strings.Contains(s, "\x1b[?1049h") || strings.LastIndex(s, "\x1b[?1049l") < strings.LastIndex(s, "\x1b[?1049h") {
+			t.Errorf("the alternate screen was entered and not left: %q", s)
+		}
+		time.Sleep(time.Hour) // timers run out
+	})
 }
 
 type lockedBuffer struct {

@@ -62,6 +62,7 @@ func TestAFrameIsNotKeptWaiting(t *testing.T) {
 				synctest.Wait()
 				for range 2 { // the first may be one that nobody took
 					time.Sleep(roundBusy)
+					synctest.Wait() // the ticker is due in the same moment
 					select {
 					case <-r.ticker.C:
 					default:

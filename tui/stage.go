@@ -52,7 +52,9 @@ func (s *stage) send(msg tea.Msg) {
 }
 
 // settle runs commands and what comes of them until none is left. It ends
-// early when the context does, at a crash, or when the program is left.
+// early when the context does, at a crash, or when the program is left. An answer
+// may come just when the context ends, perhaps because it did: then too it is the
+// context that has ended.
 func (s *stage) settle() error {
 	for {
 		for s.running < s.width && len(s.queue) > 0 {
@@ -67,13 +69,14 @@ func (s *stage) settle() error {
 			s.running--
 			s.take(msg)
 		case <-s.ctx.Done():
-			return context.Cause(s.ctx)
 		}
 		switch {
 		case s.m.crash != nil:
 			return s.m.crash.write(s.m.opt)
 		case s.left:
 			return errLeft
+		case s.ctx.Err() != nil:
+			return context.Cause(s.ctx)
 		}
 	}
 }

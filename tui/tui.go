@@ -195,13 +195,14 @@ func (m *model) greet() {
 	}
 	b.WriteString(ansi.CursorPosition(1, 1))
 	_, _ = io.WriteString(m.out, b.String()) // the renderer meets the same error
-	m.dirty, m.greeted = true, m.opt.Now()
+	m.dirty, m.greeted = true, true
 }
 
-// part leaves the screen that greet took, when the program ended before the
-// renderer was sure to have drawn on it: what it did not enter it does not leave.
+// part leaves the screen that greet took. The renderer does not leave what it did
+// not enter, and on a slow machine it may not have drawn yet, however long ago that
+// was; to leave twice does no more than once.
 func (m *model) part() {
-	if !m.greeted.IsZero() && m.opt.Now().Sub(m.greeted) < time.Second/10 {
+	if m.greeted {
 		_, _ = io.WriteString(m.out, ansi.ShowCursor+ansi.ResetModeAltScreenSaveCursor)
 	}
 }

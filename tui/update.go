@@ -13,7 +13,8 @@ import (
 )
 
 // Update implements tea.Model.
-func (m *model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+func (m *model) Update(msg tea.Msg) (same tea.Model, cmd tea.Cmd) {
+	same = m // after a panic too: Bubble Tea has no other
 	defer func() {
 		if r := recover(); r != nil {
 			m.crash, cmd = caught("handling a message", r), tea.Quit
