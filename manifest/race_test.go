@@ -19,9 +19,10 @@ import (
 // what it was told.
 func TestMain(m *testing.M) { rivals.Main(m, child) }
 
-// child: address, number, publishes. It builds on what it published last, and
-// tries again with the same commit when it has lost too often. Every second
-// publish moves its own table.
+// child: address, number, publishes. It builds on what it published last, at first
+// on the genesis, so that all but one lose once, whoever comes when; and tries again
+// with the same commit when it has lost too often. Every second publish moves its
+// own table.
 func child(job []string) error {
 	number, _ := strconv.Atoi(job[1])
 	n, err := strconv.Atoi(job[2])
@@ -34,7 +35,10 @@ func child(job []string) error {
 		return err
 	}
 	defer store.Close()
-	var from *manifest.View
+	from, err := manifest.Open(ctx, store, manifest.Options{Version: 1})
+	if err != nil {
+		return err
+	}
 	for i := range n {
 		o := manifest.PublishOptions{From: from, Rand: rand.NewChaCha8([32]byte{byte(number), byte(i)})}
 		o.Commit = &manifest.Intent{ID: fmt.Sprintf("01KB7Q0V1S3F8D1Y3J8%02dE%04d", number, i), CreatedAt: int64(1000*i + number)}
@@ -133,8 +137,8 @@ func race(t *testing.T, uri string, procs, n int) {
 	}
 	goesOn(t, store, v)
 	t.Logf("%d processes, %d publishes, %d attempts lost", procs, total-1, lost)
-	if lost == 0 {
-		t.Error("they never met")
+	if lost < procs-1 {
+		t.Errorf("%d attempts were lost, of %d processes that began with the same version", lost, procs)
 	}
 }
 
