@@ -35,7 +35,10 @@ func mortal(job []string) error {
 	w := &duel.Writer{Number: n[0], URI: job[0], Do: duel.Warm(g)}
 	if n[2] > 0 {
 		rivals.Die(time.Duration(n[2]) * time.Microsecond)
-		return w.Run(ctx, os.Stdout, n[1], 100000)
+		if err := w.Run(ctx, os.Stdout, n[1], 100000); err != nil {
+			return err
+		}
+		select {} // it met what nobody recovers yet: it dies all the same
 	}
 	return w.Run(ctx, os.Stdout, n[1], 40)
 }

@@ -164,7 +164,7 @@ func (x *recovering) recovery() recovery.Options {
 // execute acts on items, and tells what came of each.
 func (x *recovering) execute(ctx context.Context, items []recovery.Item, left *promote.LeftStaging) error {
 	defer x.warm.drop()
-	rep, err := recovery.Execute(ctx, x.door, &recovery.Plan{Items: items, Left: left}, x.recovery())
+	rep, err := x.carryOut(ctx, items, left)
 	if rep != nil {
 		for i := range rep.Settled {
 			s := x.settled(&rep.Settled[i])
@@ -183,6 +183,41 @@ func (x *recovering) execute(ctx context.Context, items []recovery.Item, left *p
 		}
 	}
 	return x.ended(err)
+}
+
+// looks is how often a record is looked at about which nobody decided anything.
+const looks = 5
+
+// carryOut does what is right about items. When that is another thing by then, as it
+// is when a writer that was taken for dead goes on, whoever was shown it decides
+// anew; when nobody was, it is looked at again.
+func (x *recovering) carryOut(ctx context.Context, items []recovery.Item, left *promote.LeftStaging) (*recovery.Report, error) {
+	o := x.recovery()
+	rep, err := recovery.Execute(ctx, x.door, &recovery.Plan{Items: items, Left: left}, o)
+	for n := 1; err == nil && x.r.Plan == nil && n < looks; n++ {
+		var changed []recovery.Item
+		o.Only = nil
+		for _, s := range rep.Settled {
+			if errors.As(s.Err, new(*recovery.ChangedError)) {
+				changed, o.Only = append(changed, *s.Item), append(o.Only, s.Item.Key)
+			}
+		}
+		if len(changed) == 0 {
+			break
+		}
+		p, lost := recovery.Look(ctx, x.door, o)
+		if lost != nil {
+			return rep, lost
+		}
+		var again *recovery.Report
+		again, err = recovery.Execute(ctx, x.door, &recovery.Plan{Items: gone(changed, p.Items)}, o)
+		for _, s := range again.Settled {
+			i := slices.IndexFunc(rep.Settled, func(was recovery.Settled) bool { return was.Item.Key == s.Item.Key })
+			rep.Settled[i] = s
+		}
+		rep.Remaining = again.Remaining
+	}
+	return rep, err
 }
 
 // staged notes what became of staged schema files.
