@@ -142,7 +142,9 @@ func (s *scan) run(ctx context.Context, yield func(arrow.RecordBatch, error) boo
 		select {
 		case <-u.done:
 		case <-ctx.Done():
-			yield(nil, ctx.Err())
+		}
+		if err := ctx.Err(); err != nil { // also where both are so
+			yield(nil, err)
 			return
 		}
 		queue = queue[1:]

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -53,6 +54,36 @@ func TestCancel(t *testing.T) {
 	}
 	if _, err := o.r.Take(ctx, o.cols, []int64{1}); rows > 0 && err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestCancelIsNext: what is decoded ahead does not come any more after the context
+// has ended, whether or not it is ready.
+func TestCancelIsNext(t *testing.T) {
+	files, o := find(t, "list_sparse@2.2")
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+			defer mem.AssertSize(t, 0)
+			o := o.reopen(t, Bytes(files[o.path]), Options{Allocator: mem, Parallelism: 2})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			batches := 0
+			var last error
+			for b, err := range o.r.Scan(ctx, o.cols, ScanOptions{To: -1}) {
+				if last = err; err != nil {
+					break
+				}
+				b.Release()
+				if batches++; batches == 2 {
+					synctest.Wait() // the third is ready
+					cancel()
+				}
+			}
+			if batches != 2 || !errors.Is(last, context.Canceled) {
+				t.Errorf("%d batches, then %v; want 2 and that it was cancelled", batches, last)
+			}
+		})
 	}
 }
 

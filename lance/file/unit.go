@@ -120,6 +120,10 @@ func (s *scan) emit(ctx context.Context, u *unit, yield func(arrow.RecordBatch, 
 func (s *scan) halve(ctx context.Context, u *unit, yield func(arrow.RecordBatch, error) bool) bool {
 	mid := (u.from + u.to) / 2
 	for _, half := range []*unit{s.newUnit(u.from, mid), s.newUnit(mid, u.to)} {
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
+			return false
+		}
 		for _, parts := range half.parts {
 			if err := s.r.openHeads(ctx, parts, s.pre); err != nil {
 				yield(nil, s.r.fail("", -1, err))
