@@ -69,7 +69,7 @@ func TestBudgets(t *testing.T) {
 		for verb, budget := range map[string]int64{"branch list": 4, "snapshot": 10 + info.Manifest.Fragments, "commit list": 10 + info.Manifest.Fragments} {
 			said, seen := counted(t, l, append(strings.Fields(verb), l.URI(graph))...)
 			compareCounts(t, said, seen, false)
-			for n := 0; n < 12 && said.Hops > hops; n++ { // a busy machine can only add hops
+			for n := 0; n < 24 && said.Hops > hops; n++ { // a busy machine can only add hops
 				again, _ := counted(t, l, append(strings.Fields(verb), l.URI(graph))...)
 				said.Hops = min(said.Hops, again.Hops)
 			}
@@ -96,7 +96,7 @@ func onceMutated(t *testing.T, l *lab.Lab, graph string, fragments int64) {
 		t.Errorf("mutate on %s: %d requests with %d fragments, at most 40 more, and 32 where it is maintained", graph, first.Requests, fragments)
 	}
 	hops := first.Hops
-	for n := 0; n < 12 && hops > 16 && graph == "maintained"; n++ {
+	for n := 0; n < 24 && hops > 16 && graph == "maintained"; n++ {
 		hops = min(hops, mutate().Hops)
 	}
 	if hops > 16 && graph == "maintained" {
