@@ -262,7 +262,7 @@ func TestLinks(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
-	dir := t.TempDir()
+	dir := mustEval(t, t.TempDir()) // which may be below a link
 	if err := os.MkdirAll(filepath.Join(dir, "real", "deep"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestOpen(t *testing.T) {
 		"./real/.":  filepath.Join(wd, "real"),
 		"link":      filepath.Join(wd, "link"),
 		"real/..":   wd,
-		"link/..":   mustEval(t, filepath.Join(dir, "real")), // where the system goes, not where the text goes
+		"link/..":   filepath.Join(dir, "real"), // where the system goes, not where the text goes
 		"not/there": filepath.Join(wd, "not", "there"),
 	} {
 		if got := open(t, in).Properties().URL; got != want {
