@@ -19,7 +19,7 @@ test: ## every test, as the README says
 	$(GO) test ./...
 
 race: ## the packages with goroutines, under the race detector; long tables are sampled (internal/pace)
-	$(GO) test -race -vet=off -timeout 40m $(RACE)
+	$(GO) test -race -vet=off -timeout 20m $(RACE)
 
 check: fmt vet lint arch test race generate tidy clean-tree ## all that must be green before a commit lands
 
