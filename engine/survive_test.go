@@ -32,18 +32,20 @@ func process(job []string) error {
 	return mortal(job)
 }
 
-// shortGrace is that of processes that die every second or so.
+// shortGrace is that of processes that die every second or so, on a machine on
+// which a write takes less.
 const shortGrace = 400 * time.Millisecond
 
 // survivor writes, and asks first what became of the write during which the
-// process before it was killed: address, number, first write, one after the last.
+// process before it was killed: address, number, first write, one after the last,
+// patience.
 func survivor(job []string) error {
-	var n [3]int
+	var n [4]int
 	for i := range n {
 		n[i], _ = strconv.Atoi(job[1+i])
 	}
 	ctx := context.Background()
-	g, err := hasty(ctx, job[0])
+	g, err := hasty(ctx, job[0], n[3])
 	if err != nil {
 		return err
 	}
@@ -57,20 +59,21 @@ func survivor(job []string) error {
 }
 
 // hasty is a graph whose records are soon old.
-func hasty(ctx context.Context, uri string) (*engine.Graph, error) {
+func hasty(ctx context.Context, uri string, patience int) (*engine.Graph, error) {
 	g, err := engine.Open(ctx, uri, engine.Options{Write: true, NoCache: true})
 	if err == nil {
-		g.SetGrace(shortGrace)
+		g.SetGrace(time.Duration(patience) * shortGrace)
 	}
 	return g, err
 }
 
 // recoverer recovers what is old, again and again, until it is killed: address,
-// milliseconds between. It prints how many records it settled.
+// milliseconds between, patience. It prints how many records it settled.
 func recoverer(job []string) error {
 	every, _ := strconv.Atoi(job[1])
+	patience, _ := strconv.Atoi(job[2])
 	ctx := context.Background()
-	g, err := hasty(ctx, job[0])
+	g, err := hasty(ctx, job[0], patience)
 	if err != nil {
 		return err
 	}
@@ -111,7 +114,7 @@ func survive(t *testing.T, uri string, writes, life int) {
 	}
 	seed := uint64(time.Now().UnixNano())
 	began := time.Now()
-	s := &surviving{uri: uri, seed: seed, life: environ("OMNIDECK_LIFE", life)}
+	s := &surviving{uri: uri, seed: seed, life: environ("OMNIDECK_LIFE", life), patience: 1}
 	ctx, cancel := context.WithCancel(t.Context())
 	var recoverers, writers sync.WaitGroup
 	recoverers.Go(func() { s.recoverers(ctx) })
@@ -126,7 +129,8 @@ func survive(t *testing.T, uri string, writes, life int) {
 		t.Error(err)
 	}
 	told := duel.Parse(t, s.lines)
-	t.Logf("seed %d: %v, %d processes were killed, %d of them recoverers, which settled %d records; %s", seed, took.Round(time.Second), s.killed, s.fallen, s.settled, duel.Summary(told))
+	t.Logf("seed %d: %v, %d processes were killed, %d of them recoverers, which settled %d records; patience %d; %s",
+		seed, took.Round(time.Second), s.killed, s.fallen, s.settled, s.patience, duel.Summary(told))
 	if len(told) != writes/4*4 || s.killed == 0 {
 		t.Errorf("%d writes were told of, expected %d; %d processes were killed", len(told), writes/4*4, s.killed)
 	}
@@ -138,7 +142,7 @@ func survive(t *testing.T, uri string, writes, life int) {
 // recovered settles what is left, and a second time nothing.
 func (s *surviving) recovered(t *testing.T) {
 	t.Helper()
-	g, err := hasty(t.Context(), s.uri)
+	g, err := hasty(t.Context(), s.uri, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,21 +165,45 @@ type surviving struct {
 	lines                   []string
 	errs                    []error
 	killed, fallen, settled int
+
+	patience int // times the lives and the grace of a quick machine
+	idle     int // lives of writers in a row that ended before a write did
+}
+
+// lives draws how long a process lives after it has begun, and with which patience.
+func (s *surviving) lives(dice *rand.Rand) (time.Duration, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Duration(s.patience*(50+dice.IntN(s.life))) * time.Millisecond, s.patience
+}
+
+// lived notes what came of the life of a writer. Where eight end before any write
+// does, a write takes longer than a process lives, or than others wait before they
+// take its writer for dead, and it might go on so for ever.
+func (s *surviving) lived(writes int) {
+	if s.idle++; writes > 0 {
+		s.idle = 0
+	}
+	if s.idle == 8 {
+		s.idle, s.patience = 0, 2*s.patience
+	}
 }
 
 // writer is one writer, process after process.
 func (s *surviving) writer(ctx context.Context, number, writes int) {
 	dice := rand.New(rand.NewPCG(s.seed, uint64(number)))
 	for next := 0; next < writes; {
-		life := time.Duration(50+dice.IntN(s.life)) * time.Millisecond
-		lines, killed, err := rivals.Life(ctx, fmt.Sprintf("survivor %s %d %d %d", s.uri, number, next, writes), life)
+		life, patience := s.lives(dice)
+		lines, killed, err := rivals.Life(ctx, fmt.Sprintf("survivor %s %d %d %d %d", s.uri, number, next, writes, patience), life)
 		s.mu.Lock()
+		first := next
 		for _, line := range lines {
 			if json.Valid([]byte(line)) { // the last may be broken off: it is asked for again
 				s.lines = append(s.lines, line)
 				next++
 			}
 		}
+		s.lived(next - first)
 		if killed {
 			s.killed++
 		} else if err == nil && next < writes {
@@ -195,8 +223,8 @@ func (s *surviving) writer(ctx context.Context, number, writes int) {
 func (s *surviving) recoverers(ctx context.Context) {
 	dice := rand.New(rand.NewPCG(s.seed, 1<<40))
 	for ctx.Err() == nil {
-		life := time.Duration(50+dice.IntN(s.life)) * time.Millisecond
-		lines, killed, err := rivals.Life(ctx, fmt.Sprintf("recoverer %s %d", s.uri, 50+dice.IntN(300)), life)
+		life, patience := s.lives(dice)
+		lines, killed, err := rivals.Life(ctx, fmt.Sprintf("recoverer %s %d %d", s.uri, 50+dice.IntN(300), patience), life)
 		s.mu.Lock()
 		for _, line := range lines {
 			n, _ := strconv.Atoi(line)
