@@ -47,17 +47,18 @@ func child(job []string) error {
 			alias := fmt.Sprintf("node:T%d", number)
 			o.Edits = []manifest.Edit{manifest.Update{Identity: id, Alias: alias, Version: uint64(i + 2), Rows: uint64(i), Meta: meta(i)}}
 		}
-		for {
+		for exhausts := 0; ; {
 			p, err := manifest.Publish(ctx, store, o)
 			var exhausted *manifest.ExhaustedError
 			if errors.As(err, &exhausted) {
 				o.From = nil
+				exhausts++ // at least one attempt was lost
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			fmt.Println(o.Commit.ID, p.Version, p.Attempts)
+			fmt.Println(o.Commit.ID, p.Version, p.Attempts+exhausts)
 			from = p.View
 			break
 		}
