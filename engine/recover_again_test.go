@@ -42,9 +42,13 @@ func TestRecoverBesideAWriterThatGoesOn(t *testing.T) {
 		if err != nil || reads.Fired() != 1 || len(r.Settled) != 1 || r.Settled[0].Done == planned || (r.Refused() != nil) != planned || len(r.Remaining.Records) != map[bool]int{true: 1}[planned] {
 			t.Errorf("planned %v: %+v, %v", planned, r, err)
 		}
-		if !planned && (r.Settled[0].Do != engine.RecoverBack || strings.Contains(keys(t, store), "__recovery/")) {
+		if planned {
+			continue
+		}
+		if r.Settled[0].Do != engine.RecoverBack || strings.Contains(keys(t, store), "__recovery/") {
 			t.Errorf("%+v", r.Settled[0])
 		}
+		sound(t, store)
 	}
 }
 
